@@ -109,7 +109,7 @@ function createSenders({ accounts, options, waiting, live, echoesOf }: Omit<Deps
 function outboundOf({ sender }: Deps): NonNullable<IMessageChannel["outbound"]> {
   return {
     deliveryMode: "direct",
-    chunkerMode: "text",
+    chunkerMode: "markdown",
     textChunkLimit: 4000,
     captionLimit: 4000,
     resolveTarget: TARGETS.resolveTarget,
@@ -119,11 +119,16 @@ function outboundOf({ sender }: Deps): NonNullable<IMessageChannel["outbound"]> 
   };
 }
 
-function gatewayOf({ options, waiting, live, echoesOf }: Deps): NonNullable<IMessageChannel["gateway"]> {
+function gatewayOf({ accounts, options, waiting, live, echoesOf }: Deps): NonNullable<IMessageChannel["gateway"]> {
   return {
     async startAccount(ctx) {
       const { account, accountId } = ctx;
       if (account.problems.length > 0) throw hopeless(`iMessage account "${accountId}" cannot be started: ${account.problems.join("; ")}`);
+      const twin = accounts
+        .listAccountIds(ctx.cfg)
+        .map((id) => accounts.read(ctx.cfg, id))
+        .find((other) => other.accountId !== accountId && other.enabled && other.cliPath === account.cliPath && other.dbPath === account.dbPath);
+      if (twin) ctx.log?.warn(`account "${twin.accountId}" reads the same Messages: each message is answered twice. Turn one of them off`);
       const host = await remoteHostOf(account);
       // Rows of another database have other numbers.
       const key = [accountId, host ?? "", account.dbPath ?? ""].join(":");

@@ -83,9 +83,8 @@ function chatNames({ chatId, sender, isGroup, fields }: Row): string[] {
 
 function isEcho(row: Row, { echoes }: RowDeps): boolean {
   const ours = handleOf(textOf(row.fields["destination_caller_id"]) ?? "");
-  // In a private chat another person wrote it, whatever it says.
-  if (!row.isGroup && ours !== "" && ours !== row.sender) return false;
-  return echoes.isOwn({ guid: row.guid, text: row.text, chats: chatNames(row) });
+  if (ours !== "") echoes.receivedAt(ours);
+  return echoes.isOwn({ guid: row.guid, text: row.text, sender: row.sender, chats: chatNames(row) });
 }
 
 function chatOf(row: Row): Pick<ChannelInboundEvent, "chat" | "to" | "context"> {
@@ -159,6 +158,7 @@ function reactionEvent(row: Row, account: IMessageAccount): ChannelInboundEvent 
     sender: senderOf(row, account),
     text,
     at: timeOf(row),
+    replyTo: { id: bareGuid(about) },
     context: { ...ref.context, ReplyToId: bareGuid(about) },
   });
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { invalid } from "../../test/fakes/imessage/index.ts";
+import { createEchoes } from "./echoes.ts";
 import { ANNA, openBench, type Bench } from "./testing.ts";
 
 let bench: Bench;
@@ -98,7 +99,7 @@ test("rows that count from 1 again are read: the database is another one", async
   await account.event(({ text }) => text === "new");
 });
 
-test("what we write is not heard, nor what comes back of it", async () => {
+test("what we write is not heard, nor what comes back of it in a chat with oneself; others may write the same", async () => {
   const { mac, direct, group, channel } = bench;
   await using account = await bench.run();
   const own = mac.direct("claw@example.org");
@@ -116,8 +117,20 @@ test("what we write is not heard, nor what comes back of it", async () => {
   mac.say(ANNA, direct, "end");
   await account.event(({ text }) => text === "end");
   expect(account.events.map(({ text, sender }) => `${sender.id}: ${text}`).toSorted()).toEqual(
-    ["claw@example.org: an answer", `${ANNA}: end`, `${ANNA}: ok`].toSorted(),
+    ["claw@example.org: an answer", "bob@example.org: to all", `${ANNA}: end`, `${ANNA}: ok`].toSorted(),
   );
+});
+
+test("a text comes back only from an address of ours, which is known from messages that came to it", () => {
+  const echoes = createEchoes(() => 0);
+  const comesBack = (sender: string): boolean => {
+    echoes.sending(sender, "sure")();
+    return echoes.isOwn({ guid: "g", text: "sure", sender, chats: [sender] });
+  };
+  expect(comesBack(ANNA)).toBe(false);
+  expect(comesBack("claw@example.org")).toBe(false);
+  echoes.receivedAt("claw@example.org");
+  expect([comesBack("claw@example.org"), comesBack(ANNA)]).toEqual([true, false]);
 });
 
 test("a chat with several people is a group, and so is one that is configured as one, whatever imsg says", async () => {

@@ -274,7 +274,7 @@ function partsOf({ accounts, clients, sender }: Deps) {
       }),
     probe: (account: SignalAccount, timeoutMs: number): Promise<Probe> =>
       runProbe(async () => {
-        const signal = AbortSignal.timeout(timeoutMs || CHECK_MS);
+        const signal = AbortSignal.timeout(Math.ceil(timeoutMs || CHECK_MS));
         const api = await clients.of(account).detect(signal);
         await api.check(signal);
         return { bot: await api.self(signal), mode: api.form };

@@ -1,6 +1,6 @@
 /** Linking a number: by a picture that its phone scans, or by a code that is typed there. */
 import type { AuthenticationCreds } from "baileys";
-import { ChannelError, type KitLog, messageOf, type Waiting } from "openclaw/plugin-sdk/channel-kit";
+import { ChannelError, type KitLog, messageOf, unfit, type Waiting } from "openclaw/plugin-sdk/channel-kit";
 import type { WhatsAppAccount } from "./account.ts";
 import { numberOf } from "./address.ts";
 import { clearCredentials, isLinked, openCredentials, readSelf, replaceCredentials } from "./credentials/files.ts";
@@ -50,6 +50,7 @@ export interface Login {
 /** After this WhatsApp takes none of the pictures any more. */
 const LOGIN_MS = 3 * 60_000;
 const VERIFY_MS = 60_000;
+const PHONE = /^\d{7,15}$/;
 const LOGOUT_MS = 10_000;
 
 export const SCAN_HINT = "On the phone: WhatsApp > Settings > Linked devices > Link a device, then scan this code.";
@@ -88,6 +89,11 @@ function openLogin(account: WhatsAppAccount, library: Library, version: [number,
     first.reject(new Error(ending.text));
     if (!state.isLinked || ending.code !== CODES.restart) {
       const isLate = ending.code === 408 || ending.code === 428;
+      if (isLate && state.qr === undefined)
+        return {
+          connected: false,
+          message: `WhatsApp could not be reached: ${ending.text}. Check the network and the proxy of this machine, then start again.`,
+        };
       return { connected: false, message: isLate ? "The code was not used in time. Start again for a new one." : failureOf(ending).message };
     }
     await replaceCredentials(account.authDir, creds, library);
@@ -97,6 +103,9 @@ function openLogin(account: WhatsAppAccount, library: Library, version: [number,
 }
 
 export async function startLogin(account: WhatsAppAccount, deps: LoginDeps, options: LoginOptions = {}): Promise<Login> {
+  const { phoneNumber } = options;
+  if (phoneNumber !== undefined && !PHONE.test(phoneNumber))
+    throw unfit("login", `a phone number has 7 to 15 digits, with the country's code: "${phoneNumber}" is none (+15551234567)`);
   const lock = await deps.locks.take(account.authDir);
   let opened: ReturnType<typeof openLogin>;
   try {
@@ -151,7 +160,7 @@ async function briefly(account: WhatsAppAccount, deps: LoginDeps, timeoutMs: num
     saveCreds: files.saveCreds,
     lane: createLane(),
     url: deps.url,
-    version: await deps.versions.current(library, AbortSignal.timeout(timeoutMs)),
+    version: await deps.versions.current(library, AbortSignal.timeout(Math.ceil(timeoutMs))),
     browser: BROWSER,
     // Nothing may be lost: what comes in now stays unacknowledged.
     store: () => Promise.reject(new Error("nothing is taken during a login")),

@@ -2,6 +2,7 @@ import type { Agents } from "../agent/index.ts";
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { createMemoryCare, type MemoryCare } from "../base/memory-care.ts";
+import { isRecord } from "../base/records.ts";
 import { loadBrowserTool, type LazyBrowser } from "../browser/index.ts";
 import { ownersBy } from "../channels/index.ts";
 import {
@@ -183,15 +184,25 @@ function lazyFollowUps({ config, store, clock, log }: Core, talk: Talk): () => P
   });
 }
 
+/** Whether the configuration has questions sent to chats: `approvals.exec`, or `execApprovals` of a channel or an account. */
+function asksChats({ approvals, channels = {} }: Core["config"]["current"]): boolean {
+  const isOn = (section: unknown): boolean =>
+    isRecord(section) &&
+    ((isRecord(section["execApprovals"]) && section["execApprovals"]["enabled"] === true) || Object.values(fieldsIn(section["accounts"])).some(isOn));
+  return approvals?.exec?.enabled === true || Object.values(channels).some(isOn);
+}
+
+const fieldsIn = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
+
 /** Questions to the operator go to chats as well, where the configuration says so; loaded with the first. */
-function approvalChats({ config, store, clock, log: root, defaultAgentId }: Core, talk: Talk): (notice: ApprovalNotice) => void {
+function approvalChats({ config, store, clock, random, log: root, defaultAgentId }: Core, talk: Talk): (notice: ApprovalNotice) => void {
   const log = root.subsystem("conversation");
   const open = lazy(async () => {
     const { createApprovalChats } = await loadApprovalChats();
-    return createApprovalChats({ config, store, clock, log, defaultAgentId, messages: () => talk().messages() });
+    return createApprovalChats({ config, store, clock, random, log, defaultAgentId, messages: () => talk().messages() });
   });
   return (notice) => {
-    if (!open.started() && config.current.approvals?.exec?.enabled !== true) return;
+    if (!open.started() && !asksChats(config.current)) return;
     open()
       .then((chats) => chats.notify(notice))
       .catch((error: unknown) => log.warn(`an approval request could not be sent to a chat: ${messageOf(error)}`, { id: notice.id }));

@@ -3,7 +3,7 @@ import type { Subagents } from "../automation/index.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import { effectiveChannelConfig, ownersBy, type Pairing } from "../channels/index.ts";
 import type { OpenClawConfig, Snapshot } from "../config/index.ts";
-import { createBegunCommands, loadWhy, type ChannelTable, type CommandPorts, type Conversation } from "../conversation/index.ts";
+import { createBegunCommands, createButtonSeal, loadWhy, type ChannelTable, type CommandPorts, type Conversation } from "../conversation/index.ts";
 import { COMMAND_CALLER, ownCaller, queueSystemEvent, type OwnCaller } from "../gateway/index.ts";
 import { matchCommand, runCommand } from "../plugins/index.ts";
 import { noteItem } from "../memory/index.ts";
@@ -26,7 +26,7 @@ const DAY_MS = 86_400_000;
 
 /** What commands ask of the rest of the gateway. Loaded with the first of them. */
 export function commandPorts(deps: CommandDeps): CommandPorts {
-  const { config, store, clock, ids, log, redactor, workspaceOf, requestRestart } = deps.core;
+  const { config, store, clock, ids, random, log, redactor, workspaceOf, requestRestart } = deps.core;
   const call = ownCaller(deps.handlers, COMMAND_CALLER);
   return {
     clock,
@@ -83,6 +83,7 @@ export function commandPorts(deps: CommandDeps): CommandPorts {
     },
     plugins: pluginsPort(deps),
     begun: createBegunCommands(store),
+    sealButtons: createButtonSeal({ store, random }).seal,
     skills: skillsPort(deps),
     approvals: { resolve: async (id, decision, by) => (await deps.agent()).approvals.resolve(id, decision, by) },
     allowlist: allowlistPort(deps),

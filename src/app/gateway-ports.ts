@@ -28,7 +28,7 @@ import type { LazyAgent } from "./lazy-agent.ts";
 import type { OpenConversation } from "./open-conversation.ts";
 
 /** Questions to the operator, as the gateway's methods see them. */
-export function lazyApprovals({ open }: LazyAgent, listeners: Set<(notice: ApprovalNotice) => void>): Omit<Approvals, "open"> {
+export function lazyApprovals({ open }: LazyAgent, listeners: Set<(notice: ApprovalNotice) => void>): Omit<Approvals, "open" | typeof Symbol.dispose> {
   const approvals = async (): Promise<Approvals> => (await open()).approvals;
   return {
     request: async (...args) => (await approvals()).request(...args),

@@ -109,7 +109,7 @@ function openSandboxes(
 /** What tools work with. */
 function openToolParts(deps: AgentDeps, { home, log }: { readonly home: string; readonly log: Logger }, stack: AsyncDisposableStack) {
   const { config, store, clock, ids, random, env, redactor, workspaceOf } = deps.core;
-  const approvals = createApprovals({ store, clock, ids, notify: deps.notify });
+  const approvals = stack.use(createApprovals({ store, clock, ids, notify: deps.notify }));
   const execRules = createExecRules({ path: join(config.paths.state, "exec-approvals.json"), clock, ids, random });
   const { askable } = deps;
   const fileAccess = openFileAccess(

@@ -16,7 +16,7 @@ export interface Probe {
 /** The body of an answer. The platform's `fetch` would cost 20 ms to load. */
 function getText(url: string, headers: Record<string, string>, timeoutMs: number): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const sent = loadHttp().get(url, { headers, signal: AbortSignal.timeout(timeoutMs) }, (response) => {
+  const sent = loadHttp().get(url, { headers, signal: AbortSignal.timeout(Math.ceil(timeoutMs)) }, (response) => {
     let body = "";
     response.setEncoding("utf8");
     response.on("data", (text: string) => (body += text));

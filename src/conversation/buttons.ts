@@ -1,4 +1,5 @@
 import { KNOWN_CHANNELS } from "../config/index.ts";
+import { SEAL_BYTES } from "./button-seal.ts";
 
 /** A text with buttons below it, each of which writes a command. */
 export interface Shown {
@@ -7,8 +8,8 @@ export interface Shown {
 }
 
 const WITH_BUTTONS = KNOWN_CHANNELS.filter(({ buttonBytes }) => buttonBytes !== undefined);
-/** What every platform with buttons takes for what one says. */
-const MOST_BYTES = Math.min(...WITH_BUTTONS.map(({ buttonBytes = 0 }) => buttonBytes));
+/** Bytes of a command that every platform with buttons takes, with the mark that shows that it is from the gateway. */
+const MOST_BYTES = Math.min(...WITH_BUTTONS.map(({ buttonBytes = 0 }) => buttonBytes)) - SEAL_BYTES;
 
 /** Buttons for platforms that have some; elsewhere the text says it all. A command that is too long gets none. */
 export function buttonsFor(text: string, rows: readonly (readonly { readonly text: string; readonly command: string }[])[]): Shown {

@@ -20,6 +20,7 @@ export { jobSlots } from "./slots.ts";
 export { GREETING } from "./contract.ts";
 export type { AcceptedRun, HeartbeatResult, HeartbeatRun, Responder, RunEvent, RunFailure, RunOutcome, RunRequest, RunUsage, ToolEvent } from "./contract.ts";
 export { acceptedRequest, EXCHANGES } from "./inbound.ts";
+export { createButtonSeal } from "./button-seal.ts";
 export { createBegunCommands } from "./commands/begun.ts";
 export type { Commands } from "./commands/commands.ts";
 export type { CommandPorts, SubagentView } from "./commands/ports.ts";

@@ -208,8 +208,10 @@ export type CreateItem = (messages: Group, left?: Left) => Item;
 /** Characters of a group's message that may be a stop or a quick command behind our name. */
 const MOST_WITH_NAME = 300;
 
-/** Whether no command can be in a message: it has no slash, no exclamation mark, no word that stops or resets. */
+/** Whether no command can be in a message: it has no slash, no exclamation mark, no word that stops or resets, or is what a button says. */
 function isPlainMessage({ event, text, context }: Inbound, { session }: OpenClawConfig): boolean {
+  // Those of the gateway came in as commands.
+  if (event.kind === "button") return true;
   if (context || session?.resetTriggers || mayHoldCommand(text)) return false;
   return event.context?.["BodyForCommands"] === undefined && event.context?.["CommandBody"] === undefined;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { isRecord } from "../base/records.ts";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -7,6 +8,7 @@ import { formatBytes } from "../base/text.ts";
 import { effectiveChannelConfig } from "../channels/index.ts";
 import { type Config, knownChannel } from "../config/index.ts";
 import type { KeepMedia, KeptMedia } from "./ports.ts";
+import { classifyFailure } from "./send-failure.ts";
 import { loadSaving } from "../media/index.ts";
 import type { ChannelPlugin } from "../protocol/index.ts";
 
@@ -18,7 +20,10 @@ interface Deps {
 
 const MB = 1024 * 1024;
 const DEFAULT_MB = 5;
+/** For all attempts together. */
 const FETCH_MS = 60_000;
+/** How long is waited before another attempt. */
+const AGAIN_MS = [250, 1000, 4000];
 /** Larger pictures are stored as files; the model sees where. */
 const MAX_IMAGE = 20 * MB;
 
@@ -59,16 +64,41 @@ export function mediaKeeper(deps: Deps): KeepMedia {
       try {
         if ((asked.bytes ?? 0) > limit.maxBytes) throw new LeftOut(name, asked.bytes ?? 0, limit);
         const within = AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]);
-        const file = await fetch({ cfg: structuredClone(deps.config.current), accountId, ref: asked.ref, maxBytes: limit.maxBytes, signal: within });
+        const ask = () => fetch({ cfg: structuredClone(deps.config.current), accountId, ref: asked.ref, maxBytes: limit.maxBytes, signal: within });
+        const file = await repeatedly(ask, within);
         if (file.data.byteLength > limit.maxBytes) throw new LeftOut(name, file.data.byteLength, limit);
         const fileName = file.fileName ?? asked.fileName;
         kept.push({ ...(await store(deps, { ...file, fileName, mimeType: file.mimeType ?? asked.mimeType }, limit.maxBytes)), ...spokenFacts(asked) });
       } catch (error) {
-        problems.push(error instanceof LeftOut ? error.message : `${name} could not be fetched: ${messageOf(error)}`);
+        problems.push(problemOf(error, name, limit));
       }
     }
     return { kept, problems };
   };
+}
+
+/** What the platform could not give right now is asked for again, a few times. */
+async function repeatedly<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      const ms = AGAIN_MS[attempt];
+      const { state, retryAfterMs = 0 } = classifyFailure(error);
+      if (ms === undefined || state === "failed" || signal.aborted || !isRecord(fieldsOf(error)["delivery"])) throw error;
+      await pause(Math.max(ms, retryAfterMs), undefined, { signal }).catch(() => {
+        throw error;
+      });
+    }
+  }
+}
+
+const fieldsOf = (error: unknown): Readonly<Record<string, unknown>> => (typeof error === "object" && error !== null ? (error as Record<string, unknown>) : {});
+
+function problemOf(error: unknown, name: string, { maxBytes, setting }: Limit): string {
+  if (error instanceof LeftOut) return error.message;
+  if (fieldsOf(error)["code"] === "TOO_LARGE") return `${name} is larger than ${formatBytes(maxBytes)}, which is what ${setting} allows`;
+  return `${name} could not be fetched: ${messageOf(error)}`;
 }
 
 const spokenFacts = ({ durationSeconds }: { readonly durationSeconds?: number | undefined }): Pick<KeptMedia, "durationSeconds"> =>

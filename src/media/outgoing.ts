@@ -8,7 +8,7 @@ import { isOggOpus, opusSeconds } from "./voice.ts";
 /** What a platform takes of one kind of file. */
 export interface KindRule {
   readonly maxBytes: number;
-  /** Types that it shows as that kind. Default: all. */
+  /** Types that it shows as that kind. Default: all, of pictures those that every program shows. */
   readonly types?: readonly string[] | undefined;
 }
 
@@ -113,9 +113,12 @@ function named(fileName: string, mimeType: string): string {
   return extname(fileName) === "" ? `${fileName}${extensionForMime(mimeType) ?? ""}` : fileName;
 }
 
+/** Photos of phones and scanners, which most programs do not show. */
+const RARELY_SHOWN: ReadonlySet<string> = new Set(["image/heic", "image/heif", "image/avif", "image/tiff", "image/bmp"]);
+
 /** Undefined: it goes as a document. Moving pictures are never scaled: they would stand still. */
 async function asImage(image: Ready, rule: KindRule, converters: Converters): Promise<Ready | undefined> {
-  const isShown = rule.types?.includes(image.mimeType) ?? true;
+  const isShown = rule.types?.includes(image.mimeType) ?? !RARELY_SHOWN.has(image.mimeType);
   if (isShown && image.data.length <= rule.maxBytes) return image;
   if (image.mimeType === "image/gif" || image.mimeType === "image/svg+xml") return undefined;
   const ready = isShown ? image : await converters.toJpeg(image.data, image.mimeType);

@@ -61,7 +61,7 @@ export function chatRefOf({ place, parent, guild }: Surroundings, senderId: stri
   const name = (isInside ? parent : place)?.name;
   const layers = layersOf(account, { guildId: place.guildId, channelId: place.id, parentId: isInside ? place.parentId : undefined, name });
   const { systemPrompt, skills } = rulesOf(layers);
-  const label = isInside && place.name !== undefined ? { ThreadLabel: `Discord thread #${parent?.name ?? "channel"} › ${place.name}` } : {};
+  const label = isInside && place.name !== undefined ? { ThreadLabel: `thread #${parent?.name ?? "channel"} › ${place.name}` } : {};
   return {
     chat: defined({
       type: "channel" as const,

@@ -24,7 +24,12 @@ beforeAll(async () => {
     pluralkitRoot: pluralkit.url,
     config: {
       pluralkit: { enabled: true },
-      guilds: { [guild.id]: { reactionNotifications: "own", channels: { general: { systemPrompt: "Be brief.", skills: ["weather"] }, [forum.id]: {} } } },
+      guilds: {
+        [guild.id]: {
+          reactionNotifications: "own",
+          channels: { general: { systemPrompt: "Be brief.", skills: ["weather"] }, own: { autoThread: true }, [forum.id]: {} },
+        },
+      },
     },
   });
   await run.shows(({ connected }) => connected === true);
@@ -70,6 +75,14 @@ test("a message of a server has its channel, rules and topic; who is meant is re
   expect(await eventOf(reply.id)).toMatchObject({ mention: { implicit: true }, replyTo: { id: sent.messageId, body: "answer", sender: "Claw" } });
 });
 
+test("with autoThread a message for us belongs to the session of the thread that its answer begins", async () => {
+  const own = discord.world.channel(guild, { name: "own" });
+  const asked = discord.say(`hi <@${discord.world.bot.id}>`, { channel: own });
+  expect((await eventOf(asked.id)).context).toMatchObject({ SessionKey: `discord:channel:${asked.id}` });
+  const other = discord.say("hi all", { channel: own });
+  expect((await eventOf(other.id)).context).not.toHaveProperty("SessionKey");
+});
+
 test("a thread names its channel and how it began; a post of a forum begins with itself", async () => {
   const starter = discord.say("shall we travel?", { channel });
   const thread = discord.world.thread(channel, "Travel", starter.id);
@@ -77,7 +90,7 @@ test("a thread names its channel and how it began; a post of a forum begins with
   expect(await eventOf(said.id)).toMatchObject({
     chat: { id: thread.id, parentId: channel.id, parentName: "#general" },
     groupSystemPrompt: "Be brief.",
-    context: { ThreadStarterBody: "shall we travel?", ThreadLabel: "Discord thread #general › Travel" },
+    context: { ThreadStarterBody: "shall we travel?", ThreadLabel: "thread #general › Travel" },
   });
   const post = discord.world.thread(forum, "An idea");
   discord.say("more claws", { channel: post, more: { id: post.id } });

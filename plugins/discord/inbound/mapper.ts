@@ -70,7 +70,7 @@ export function createMapper(deps: MapperDeps): Mapper {
     };
     const inGuild = place.guildId ?? guildId;
     const parent = isThread(place) && place.parentId !== undefined ? await places.channel(place.parentId).catch(() => undefined) : undefined;
-    return { place: { ...place, guildId: inGuild }, parent, guild: inGuild === undefined ? undefined : places.guild(inGuild) };
+    return { place: { ...place, guildId: inGuild }, parent, guild: inGuild === undefined ? undefined : await places.namedGuild(inGuild) };
   }
 
   /** Messages of the history come without roles, and so do reactions that were taken back. */

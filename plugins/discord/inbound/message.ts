@@ -1,8 +1,8 @@
 /** Messages and edits, with their files, what they answer and where they were forwarded from; and what Discord itself announces. */
 import { defined, type Fields, fieldsOf, listOf, numberOf, textOf, textsOf } from "openclaw/plugin-sdk/channel-kit";
-import type { DiscordAccount } from "../account.ts";
+import { type DiscordAccount, flagIn } from "../account.ts";
 import type { ChannelInboundEvent, ChannelInboundMedia, ChannelInboundSender } from "../types.ts";
-import { chatRefOf, MalformedEvent, nameOf, senderOf, type Surroundings, topicOf } from "./chat.ts";
+import { type ChatRef, chatRefOf, MalformedEvent, nameOf, senderOf, type Surroundings, topicOf } from "./chat.ts";
 import { isThread } from "./places.ts";
 
 export interface MessageFacts {
@@ -153,6 +153,13 @@ function mentionOf(message: Fields, { botId, botRoleId }: MessageFacts): Channel
   };
 }
 
+/** With `autoThread` the answer begins a thread, whose id is that of the message: the message belongs to the thread's session. */
+function threadSession(id: string, mention: ChannelInboundEvent["mention"], { layers }: ChatRef, { place }: Surroundings): { readonly SessionKey?: string } {
+  const isOn = place.guildId !== undefined && !isThread(place) && flagIn(layers, "autoThread") === true;
+  const isForUs = mention?.mentioned === true || mention?.implicit === true || flagIn(layers, "requireMention") === false;
+  return isOn && isForUs ? { SessionKey: `discord:channel:${id}` } : {};
+}
+
 /** The event of a message, or nothing where it says nothing. */
 export function messageEvent(message: Fields, facts: MessageFacts): ChannelInboundEvent | undefined {
   const id = textOf(message["id"]);
@@ -171,19 +178,25 @@ export function messageEvent(message: Fields, facts: MessageFacts): ChannelInbou
   const { text, media, context } = contentOf(message);
   if (text === "" && media.length === 0) return undefined;
   const isWebhook = textOf(message["webhook_id"]) !== undefined && facts.writer === undefined;
+  const mention = mentionOf(message, facts);
   return defined({
     ...base,
     kind: "message" as const,
     // What a webhook posts was written by no account.
     sender: isWebhook ? { ...sender, isBot: true } : sender,
     text,
-    mention: mentionOf(message, facts),
+    mention,
     media: media.length > 0 ? [...media] : undefined,
     replyTo: replyOf(message),
     untrusted: topicOf(around),
     ...ref.rules,
     backlog: facts.isBacklog ? true : undefined,
-    context: { ...ref.context, ...context, ...(isThread(around.place) && facts.starter !== undefined ? { ThreadStarterBody: facts.starter } : {}) },
+    context: {
+      ...ref.context,
+      ...context,
+      ...threadSession(base.id, mention, ref, around),
+      ...(isThread(around.place) && facts.starter !== undefined ? { ThreadStarterBody: facts.starter } : {}),
+    },
   });
 }
 

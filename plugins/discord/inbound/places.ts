@@ -29,6 +29,8 @@ export interface Places {
   /** Undefined: nobody can tell. */
   channel(channelId: string): Promise<Place | undefined>;
   guild(guildId: string): GuildFacts | undefined;
+  /** The same, asked for once where its name is not known, as after a session was resumed. */
+  namedGuild(guildId: string): Promise<GuildFacts | undefined>;
   /** The role that the bot itself is, asked for once. */
   botRole(guildId: string, botId: string): Promise<string | undefined>;
   inGuild(guildId: string): readonly Place[];
@@ -62,6 +64,7 @@ export function createPlaces(rest: Rest, botId: () => string | undefined): Place
   const places = new Map<string, Place>();
   const guilds = new Map<string, GuildFacts>();
   const asking = new Map<string, Promise<Place | undefined>>();
+  const askedGuilds = new Set<string>();
 
   function remember(place: Place | undefined): void {
     if (!place) return;
@@ -113,6 +116,14 @@ export function createPlaces(rest: Rest, botId: () => string | undefined): Place
       return asked;
     },
     guild: (guildId) => guilds.get(guildId),
+    async namedGuild(guildId) {
+      if (guilds.get(guildId)?.name === undefined && !askedGuilds.has(guildId)) {
+        askedGuilds.add(guildId);
+        const found = await rest.fields("GET", `/guilds/${guildId}`).catch(() => undefined);
+        if (found) guildCreated({ ...found, id: guildId });
+      }
+      return guilds.get(guildId);
+    },
     async botRole(guildId, id) {
       const known = guilds.get(guildId);
       if (known) return known.botRoleId;

@@ -19,7 +19,7 @@ export const COMPONENTS_V2 = 1 << 15;
 const STYLES: Readonly<Record<string, number>> = { primary: 1, secondary: 2, success: 3, danger: 4, link: LINK };
 
 /** Approvals read better in colour. */
-const styleFor = (value: string): number => (value.endsWith(" deny") ? 4 : value.endsWith(" allow-once") ? 3 : 2);
+const styleFor = (value: string): number => (/ deny(?:#|$)/.test(value) ? 4 : / allow-once(?:#|$)/.test(value) ? 3 : 2);
 
 function buttonOf(raw: unknown): Component[] {
   const fields = fieldsOf(raw);

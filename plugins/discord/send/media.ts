@@ -50,7 +50,8 @@ export async function sendMedia(sender: Sender, ctx: MediaContext, components?: 
     const large = files.filter(({ data }) => data.length > UPLOAD_BYTES);
     throw filesNotSent(
       (large.length > 0 ? large : files).map(
-        ({ fileName, data }) => `${fileName} is ${Math.ceil(data.length / MB)} MB; Discord takes ${UPLOAD_BYTES / MB} MB here, more in boosted servers`,
+        ({ fileName, data }) =>
+          `${fileName} is ${Math.ceil(data.length / MB)} MB; ${large.length > 0 ? `Discord takes ${UPLOAD_BYTES / MB} MB here, more in boosted servers` : "Discord refused it as too large"}`,
       ),
     );
   }

@@ -28,6 +28,16 @@ const send = (text: string, more: Record<string, unknown> = {}, config: Record<s
 const last = () => discord.messages(channel).at(-1)!;
 const lastBody = () => discord.server.asked.findLast(({ method, path }) => method !== "GET" && /\/messages(?:\/\d+)?$/.test(path))!.fields;
 
+test.each(["", "{", "[]"])("an answer of Discord that is %j leaves open whether the message is there", async (body) => {
+  const bytes = Buffer.from(body);
+  const transport = {
+    request: () => Promise.resolve({ status: 200, headers: {}, bytes: () => Promise.resolve(bytes), stream: () => (async function* () {})() }),
+    close() {},
+  };
+  using garbled = createDiscordPlugin({ apiRoot: discord.apiRoot, transport });
+  await expect(garbled.outbound!.sendText!({ cfg: cfg(), to: to(), text: "x", nonce: "n" })).rejects.toMatchObject({ delivery: { state: "unknown" } });
+});
+
 describe("cutting", () => {
   const text = [
     "# Title",

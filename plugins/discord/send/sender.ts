@@ -1,6 +1,6 @@
 /** Targets, and requests that post something to them. */
 import type { ChannelOutboundContext } from "openclaw/plugin-sdk";
-import { asChannelError, defined, type Fields, type FilePart, fieldsOf, textOf, unfit } from "openclaw/plugin-sdk/channel-kit";
+import { asChannelError, defined, type Fields, type FilePart, fieldsOf, textOf, unfit, unsure } from "openclaw/plugin-sdk/channel-kit";
 import type { DiscordAccount } from "../account.ts";
 import { type Answers, isOver } from "../interactions.ts";
 import { codeOf, type Rest } from "../rest.ts";
@@ -97,8 +97,10 @@ export interface Posted {
 }
 
 function postedOf(answer: Fields, channelId: string): Posted {
+  const id = textOf(answer["id"]);
+  if (id === undefined) throw unsure("send", "Discord took the message, but its answer has no id");
   const at = Date.parse(textOf(answer["timestamp"]) ?? "");
-  return { id: textOf(answer["id"]) ?? "", channelId: textOf(answer["channel_id"]) ?? channelId, at: Number.isNaN(at) ? undefined : at };
+  return { id, channelId: textOf(answer["channel_id"]) ?? channelId, at: Number.isNaN(at) ? undefined : at };
 }
 
 /** The answer to a command takes the place of the sign that it is being worked on. Undefined: there is none, or it is too late. */

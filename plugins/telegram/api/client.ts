@@ -172,7 +172,7 @@ export function createClient(options: ClientOptions): TelegramClient {
       patience.check(method, payload);
       const { library, raw } = (loaded ??= load());
       const bound = timeoutMs ?? Math.max(options.timeoutMs ?? TIMEOUT_MS, UPLOADS.has(method) ? UPLOAD_TIMEOUT_MS : 0);
-      const timeout = AbortSignal.timeout(bound);
+      const timeout = AbortSignal.timeout(Math.ceil(bound));
       const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
       try {
         const ask = (raw as unknown as Record<string, (payload: object, signal: AbortSignal) => Promise<unknown>>)[method]!;

@@ -184,10 +184,8 @@ describe("mentions", () => {
       allow: false,
       reason: "command-unauthorised",
     });
-    expect(decideAccess(accessRequest(telegram(open), inGroup({ text: "/status", kind: "button" })))).toMatchObject({
-      allow: false,
-      reason: "command-unauthorised",
-    });
+    // What a button says is text; those of the gateway come in as commands.
+    expect(decideAccess(accessRequest(telegram(open), inGroup({ text: "/status", kind: "button" })))).toMatchObject({ allow: true, wasMentioned: true });
     expect(trigger(open, inGroup({ text: "/status@other", mention: { botUsername: "claw" } }))).toBe(false);
   });
 
@@ -241,6 +239,15 @@ describe("commands and owners", () => {
   test("an id of another channel is not an owner on this one", () => {
     const question = accessRequest({ telegram: everybody, irc: {} }, inboundEvent(), { commands: { ownerAllowFrom: ["irc:7"] }, plugin: undefined });
     expect(decideAccess(question)).toMatchObject({ owner: false, commandAuthorized: false, ownerAllowFrom: [] });
+  });
+
+  test("an owner gives commands wherever they may write, also where no list names them", () => {
+    const discord = { guilds: { "1": {} } };
+    const inServer = inboundEvent({ kind: "command", text: "/status", chat: { type: "channel", id: "2", guildId: "1" } });
+    const decide = (commands: object) => decideAccess(accessRequest({ discord }, inServer, { channel: "discord", plugin: undefined, commands }));
+    expect(decide({ ownerAllowFrom: ["discord:7"] })).toMatchObject({ allow: true, owner: true, commandAuthorized: true });
+    expect(decide({ ownerAllowFrom: ["discord:8"] })).toMatchObject({ allow: false, reason: "command-unauthorised" });
+    expect(decide({ ownerAllowFrom: ["discord:7"], allowFrom: { "*": ["8"] } })).toMatchObject({ allow: false });
   });
 
   test("a channel may reserve commands for its owners", () => {

@@ -30,8 +30,8 @@ function decideCommands(facts: Facts, list: AllowEntries): CommandDecision {
   }
   const ownerRule = !owners.enforced || owners.open || owner;
   const usesGroups = own(commands, "useAccessGroups") !== false;
-  // In a group, senders listed for direct messages count, too; an open direct policy says nothing about groups.
-  const admitted = admits(list, ids) || names(direct.ids, ids) || (isDirect && names(approved, ids));
+  // Owners give commands wherever they may write. In a group, senders listed for direct messages count, too; an open direct policy says nothing about groups.
+  const admitted = owner || admits(list, ids) || names(direct.ids, ids) || (isDirect && names(approved, ids));
   return { authorized: ownerRule && (admitted || !usesGroups), ...decided };
 }
 

@@ -48,11 +48,11 @@ function optionsOf({ question }: Facts): CommandTextOptions {
   return typeof botUsername === "string" ? { botUsername } : {};
 }
 
-/** Whether the text is a command that is read here; one from a menu always is. */
+/** Whether the text is a command that is read here; one from a menu always is, what a button says never. */
 export function isCommand(facts: Facts): boolean {
   const { kind, text, cfg, channel } = facts;
   if (kind === "command") return true;
-  if (kind !== "message" && kind !== "button") return false;
+  if (kind !== "message") return false;
   return shouldHandleTextCommands({ cfg, surface: channel }) && hasControlCommand(text, cfg, optionsOf(facts));
 }
 

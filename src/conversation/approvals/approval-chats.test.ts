@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { manualClock } from "../../base/clock.ts";
 import { createLogger } from "../../base/log/logger.ts";
+import { systemRandom } from "../../base/random.ts";
 import { createRedactor } from "../../base/redaction.ts";
 import type { SendRequest } from "../delivery/messages.ts";
 import type { ApprovalNotice } from "../../tools/index.ts";
@@ -38,7 +39,8 @@ function openApprovals(exec: Record<string, unknown>, { entry, refuse, channels 
   const row = { key: KEY, agentId: "main", version: 1, entry: { sessionId: "s", updatedAt: 0, ...entry } };
   const chats = createApprovalChats({
     config: { current: { approvals: { exec }, channels } },
-    store: { read: () => Promise.resolve(row as never) },
+    store: { read: (kind: string) => Promise.resolve((kind === "meta.get" ? "key" : row) as never), write: () => Promise.resolve(undefined as never) },
+    random: systemRandom,
     clock,
     log: createLogger({
       clock,
@@ -112,7 +114,9 @@ describe("what is said", () => {
     expect(text).toBe(
       "Approval needed (id 25e15b1e):\n```\nrm -r build\n```\nFolder: `/srv`\nHost: `gateway`\nAgent: `main`\nSecurity: `allowlist`\nAsk: `on-miss`\nExpires in 120 s.\nReply with: /approve 25e15b1e allow-once|allow-always|deny",
     );
-    expect(channelData).toMatchObject({ telegram: { buttons: [[{ callback_data: "/approve 25e15b1e allow-once" }, {}, { text: "deny" }]] } });
+    expect(channelData).toMatchObject({
+      telegram: { buttons: [[{ callback_data: expect.stringMatching(/^\/approve 25e15b1e allow-once#[\w-]{11}$/) }, {}, { text: "deny" }]] },
+    });
   });
 
   test("no command ends the block that it stands in", async () => {

@@ -1,7 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
+import type { Random } from "../../base/random.ts";
 import type { Config } from "../../config/index.ts";
+import { createButtonSeal } from "../button-seal.ts";
 import { buttonsFor } from "../buttons.ts";
 import { type Messages } from "../delivery/messages.ts";
 import { type ReplyAddress } from "../address.ts";
@@ -13,7 +15,8 @@ import { approverChats, type Chat } from "./channel-approvers.ts";
 
 export interface ApprovalChatsDeps {
   readonly config: Pick<Config, "current">;
-  readonly store: Pick<Store, "read">;
+  readonly store: Pick<Store, "read" | "write">;
+  readonly random: Pick<Random, "bytes">;
   readonly clock: Pick<Clock, "now">;
   readonly log: Logger;
   readonly messages: () => Promise<Pick<Messages, "send"> & Partial<Pick<Messages, "action">>>;
@@ -84,6 +87,22 @@ function matches(filter: string, key: string): boolean {
 const questionOf = (request: unknown): Question => (typeof request === "object" && request !== null ? request : {});
 const chatKey = ({ channel, accountId = "", to, threadId = "" }: Chat): string => JSON.stringify([channel, accountId, to, threadId]);
 
+/** A chat that names no account is the same as one that does. */
+function isSameChat(one: Chat, other: Chat): boolean {
+  if (one.accountId !== undefined && other.accountId !== undefined && one.accountId !== other.accountId) return false;
+  return chatKey({ ...one, accountId: "" }) === chatKey({ ...other, accountId: "" });
+}
+
+function eachOnce(chats: readonly Chat[]): readonly Chat[] {
+  const found: Chat[] = [];
+  for (const chat of chats) {
+    const at = found.findIndex((other) => isSameChat(chat, other));
+    if (at < 0) found.push(chat);
+    else found[at] = { ...chat, ...found[at]! };
+  }
+  return found;
+}
+
 function askedText({ id, request, expiresAt, allowed }: Requested, now: number): Shown {
   const question = questionOf(request);
   const { cwd, environment, host, nodeId, agentId, security, ask } = question;
@@ -127,6 +146,7 @@ const decidedThere = ({ channel, to }: Chat, by: string | null): boolean =>
 export function createApprovalChats(deps: ApprovalChatsDeps): ApprovalChats {
   /** The chats that each question was sent to, by its id. */
   const asked = new Map<string, Promise<readonly AskedChat[]>>();
+  const { seal } = createButtonSeal(deps);
 
   async function chatOfSession({ sessionKey, origin }: Question): Promise<readonly Chat[]> {
     if (sessionKey === undefined) return [];
@@ -154,7 +174,7 @@ export function createApprovalChats(deps: ApprovalChatsDeps): ApprovalChats {
     const agentId = question.agentId ?? (sessionKey === "" ? deps.defaultAgentId() : agentOfKey(sessionKey, { defaultAgentId: deps.defaultAgentId() }));
     const own = await chatOfSession(question);
     const chats = [...generalChats(agentId, sessionKey, own), ...approverChats(cfg, { agentId, sessionKey, own, matches })];
-    return [...new Map(chats.map((chat) => [chatKey(chat), chat])).values()];
+    return eachOnce(chats);
   }
 
   /** Failures are logged: nothing waits for a chat. */
@@ -188,7 +208,7 @@ export function createApprovalChats(deps: ApprovalChatsDeps): ApprovalChats {
 
   async function askChats(notice: Requested): Promise<readonly AskedChat[]> {
     const chats = await chatsFor(notice.request);
-    return chats.length > 0 ? send(chats, `approval:${notice.id}:asked`, askedText(notice, deps.clock.now())) : [];
+    return chats.length > 0 ? send(chats, `approval:${notice.id}:asked`, await seal(askedText(notice, deps.clock.now()))) : [];
   }
 
   async function sendOutcome(notice: Resolved): Promise<void> {

@@ -51,6 +51,16 @@ function askingOf(cfg: HostConfig): readonly Asking[] {
   });
 }
 
+/** Whether the section of a channel or account names a sender by id as an approver. */
+export function isChannelApprover(cfg: HostConfig, sender: { readonly channel: string; readonly accountId: string; readonly senderId: string }): boolean {
+  return askingOf(cfg).some(
+    ({ channel, accountId, approvers }) =>
+      channel === sender.channel &&
+      (accountId === undefined || accountId.toLowerCase() === sender.accountId.toLowerCase()) &&
+      approvers.includes(sender.senderId),
+  );
+}
+
 export interface ApprovalSubject {
   readonly agentId: string;
   readonly sessionKey: string;

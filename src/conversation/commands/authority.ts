@@ -3,6 +3,7 @@ import { shellWord } from "../../base/text.ts";
 import { namedOwners } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { isForAnyone, missingForCommand, type Asker, type Grantor, type Missing } from "../../tools/index.ts";
+import { isChannelApprover } from "../approvals/channel-approvers.ts";
 import type { CommandCall } from "./commands.ts";
 import type { Handling } from "./handling.ts";
 
@@ -25,8 +26,10 @@ export function grantorOf({ scopes, channel, accountId, senderId, otherSenderIds
   return { by: "sender", channel, accountId, senders: [...(senderId === undefined ? [] : [senderId]), ...otherSenderIds] };
 }
 
-/** A target of `approvals.exec` that is this very person: their direct chat, by their id. A group as a target names nobody. */
-function isNamedApprover({ approvals }: OpenClawConfig, { channel, accountId, senderId, isGroup }: CommandCall): boolean {
+/** An approver of the channel's `execApprovals`, or a target of `approvals.exec` that is this very person: their direct chat, by their id. A group as a target names nobody. */
+function isNamedApprover(config: OpenClawConfig, { channel, accountId, senderId, isGroup }: CommandCall): boolean {
+  const { approvals } = config;
+  if (senderId !== undefined && isChannelApprover(config, { channel, accountId, senderId })) return true;
   const { enabled, mode = "session", targets = [] } = approvals?.exec ?? {};
   if (enabled !== true || mode === "session" || senderId === undefined || isGroup) return false;
   return targets.some(

@@ -85,10 +85,17 @@ export function createCommands(ports: CommandPorts): Commands {
       return readCommand(said, { botUsername }) !== undefined || resetAsked(said, config) !== undefined || ports.plugins?.match(said) !== undefined;
     },
 
-    run: (call) => runMessage(ports, call),
+    run: async (call) => sealed(ports, await runMessage(ports, call)),
     native: async (agentId, channel) => (await import("./native.ts")).nativeCommands(ports, agentId, channel),
     list: async (agentId) => (await import("./native.ts")).listCommands(ports, agentId),
   };
+}
+
+/** Marks the buttons of what is answered: pressing one gives its command. */
+async function sealed({ sealButtons }: CommandPorts, verdict: CommandVerdict): Promise<CommandVerdict> {
+  if (!sealButtons) return verdict;
+  if (verdict.kind === "answered") return { ...verdict, reply: await Promise.all(verdict.reply.map(sealButtons)) };
+  return verdict.asides.length === 0 ? verdict : { ...verdict, asides: await Promise.all(verdict.asides.map(sealButtons)) };
 }
 
 /** What a message that may be a command is. */

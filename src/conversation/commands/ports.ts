@@ -4,7 +4,15 @@ import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { ConfigEdit, OpenClawConfig } from "../../config/index.ts";
 import type { ModelRef } from "../../models/index.ts";
-import type { MethodResult, PluginCommandContext, PluginCommandResult, SessionEntry, ThinkingLevel, TranscriptEntry } from "../../protocol/index.ts";
+import type {
+  MethodResult,
+  PluginCommandContext,
+  PluginCommandResult,
+  ReplyPayload,
+  SessionEntry,
+  ThinkingLevel,
+  TranscriptEntry,
+} from "../../protocol/index.ts";
 import type { ChoiceUse, ExecSettings } from "../../tools/index.ts";
 import type { Voice } from "../../voice/index.ts";
 import type { RunOutcome } from "../contract.ts";
@@ -38,6 +46,8 @@ export interface CommandPorts {
   readonly systemEvent?: (sessionKey: string, text: string) => Promise<void> | void;
   readonly context?: ContextPort;
   readonly plugins?: PluginCommandsPort;
+  /** Marks the buttons of an answer as the gateway's own. Without it they write plain text. */
+  readonly sealButtons?: (reply: ReplyPayload) => Promise<ReplyPayload>;
   readonly begun?: BegunCommands;
   readonly skills?: SkillsPort;
   readonly approvals?: ApprovalPort;

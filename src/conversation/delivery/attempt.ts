@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { withAccountKeys } from "../../base/account-keys.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
+import { clip } from "../../base/text.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
 import type { PollInput, RichText, ChannelOutboundAdapter, ReplyKind, ReplyPayload, ChannelOutboundContext } from "../../protocol/index.ts";
 import type { OutboxRow } from "../../store/index.ts";
@@ -192,6 +193,9 @@ function send(outbound: ChannelOutboundAdapter, payload: RowPayload, context: Ch
   return outbound.sendText(text === context.text ? plain : { ...plain, text, rich: undefined });
 }
 
+const MAX_REASON = 200;
+const fileName = (url: string): string => basename(url.replace(/[?#].*$/, "")) || "a file";
+
 const filesOf = ({ mediaUrl, mediaUrls }: RowPayload): readonly string[] => mediaUrls ?? (mediaUrl === undefined ? [] : [mediaUrl]);
 
 /** Sends after each file may leave this machine. */
@@ -207,18 +211,27 @@ async function sendReadable({ mediaReadable }: DeliveryDeps, payload: RowPayload
   return sending();
 }
 
+/** A line for each file that was not sent: by the channel, else what the platform said about the message that had them. None: the text would fail as well. */
+function notesOf(error: unknown, files: readonly string[]): readonly string[] {
+  const { state, filesNotSent, isAccountLost, why } = classifyFailure(error);
+  if (files.length === 0 || state !== "failed" || isAccountLost) return [];
+  return filesNotSent?.length ? filesNotSent : files.map((url) => `${fileName(url)} (${clip(why, MAX_REASON)})`);
+}
+
 /** A text does not get lost with its files: it goes with a line for each of them. A caller who sent files alone gets the failure instead. */
 async function withoutFilesIfNeeded(
   sending: () => Promise<unknown>,
   outbound: ChannelOutboundAdapter,
-  { kind, text, rich, mediaUrl }: RowPayload,
+  payload: RowPayload,
   context: ChannelOutboundContext,
 ): Promise<unknown> {
+  const { kind, text, rich } = payload;
+  const files = filesOf(payload);
   try {
     return await sending();
   } catch (error) {
-    const { filesNotSent } = classifyFailure(error);
-    if (mediaUrl === undefined || !filesNotSent?.length || !outbound.sendText || (kind === "send" && text === "")) throw error;
+    const filesNotSent = notesOf(error, files);
+    if (filesNotSent.length === 0 || !outbound.sendText || (kind === "send" && text === "")) throw error;
     const withNotes = (words: string): string => [words, ...filesNotSent.map((note) => `[not sent: ${note}]`)].filter(Boolean).join("\n\n");
     const { mediaUrl: _url, mediaUrls: _urls, mediaLocalRoots: _roots, ...plain } = context;
     const sent = await outbound.sendText({ ...plain, text: withNotes(text), ...(rich ? { rich: { ...rich, text: withNotes(rich.text) } } : {}) });

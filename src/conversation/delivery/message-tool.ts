@@ -3,6 +3,7 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import { sectionOf } from "../../channels/index.ts";
 import type { HostConfig } from "../../protocol/index.ts";
 import { defineTool, failedOutcome, jsonOutcome, MESSAGE, type Tool, type ToolCall, type ToolContext, type ToolOutcome } from "../../tools/index.ts";
+import { withoutSeals } from "../button-seal.ts";
 import { shapeText } from "../reply/payload.ts";
 import { messageParameters } from "./message-tool-schema.ts";
 import type { Messages, SentMessage } from "./messages.ts";
@@ -280,7 +281,8 @@ export function messageTool(deps: MessageToolDeps): Tool {
     return results.some(({ ok }) => ok) ? jsonOutcome(outcome) : failedOutcome(JSON.stringify(outcome, null, 2), outcome);
   }
 
-  async function run({ params, context }: ToolCall): Promise<ToolOutcome> {
+  async function run({ params: written, context }: ToolCall): Promise<ToolOutcome> {
+    const params = withoutSeals(written);
     const action = textOf(params, "action") ?? "send";
     for (const path of filesIn(params, "")) await deps.readable?.(context, path);
     const current = deps.current(context);

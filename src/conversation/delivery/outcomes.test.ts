@@ -275,6 +275,13 @@ test.each([
   ]);
 });
 
+test("a text whose message the platform refused with its file goes alone, with the file's name and the reason", async () => {
+  const channel = channelThat([failing("Discord refused send: 403 50013: Missing Permissions", { status: 403 })]);
+  const report = await world.delivery.send(address, [{ text: "see", ...clip }], { kind: "final" });
+  expect(report).toMatchObject({ state: "sent", messageIds: ["m2"], why: expect.stringContaining("not sent: clip.mp4") as string });
+  expect(channel.sent.at(-1)!.text).toBe("see\n\n[not sent: clip.mp4 (Discord refused send: 403 50013: Missing Permissions)]");
+});
+
 test("a call that only sends a file which is not taken fails, so that it can be corrected", async () => {
   const channel = channelThat([tooLarge]);
   expect(await world.delivery.send(address, [clip], { kind: "send" })).toMatchObject({ state: "failed", why: expect.stringContaining("60 MB") as string });

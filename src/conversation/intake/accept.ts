@@ -15,6 +15,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Route, RouteLocation } from "../../routing/index.ts";
 import { deliveryOf } from "../../sessions/index.ts";
+import { createButtonSeal } from "../button-seal.ts";
 import { addressOf, boundedEvent, channelMessage, isLate, rowOf, withoutContent, type Inbound, type InboundRecord, type Offered } from "../inbound.ts";
 import type { ConversationDeps } from "../ports.ts";
 
@@ -83,11 +84,11 @@ function createRefusals(deps: ConversationDeps): Refusals {
   let uncounted = 0;
 
   /** Sends a text to a sender without a turn. */
-  function notify(offered: Offered, text: string): void {
+  function notify(offered: Offered, text: string, isForStranger = false): void {
     const { id, sender } = offered.event;
     const facts = { kind: "command", messageId: id, senderId: sender.id } as const;
     deps.delivery
-      .send(addressOf(offered), [{ text: deps.runnable?.(text) ?? text }], facts, 0)
+      .send(addressOf(offered), [{ text: isForStranger ? text : (deps.runnable?.(text) ?? text) }], facts, 0)
       .catch((error: unknown) => log.warn(`a sender could not be notified: ${messageOf(error)}`));
   }
 
@@ -102,7 +103,8 @@ function createRefusals(deps: ConversationDeps): Refusals {
       void hooks.run("channel_pairing_requested", asked, { channelId: channel, accountId });
     }
     const label = deps.channels.get(channel)?.pairing?.idLabel ?? "id";
-    notify(offered, pairingReply({ channel, idLine: `Your ${label}: ${event.sender.id}`, code }));
+    // How this gateway was installed is nothing that strangers need to know.
+    notify(offered, pairingReply({ channel, idLine: `Your ${label}: ${event.sender.id}`, code }), true);
   }
 
   async function refuse(offered: Offered, route: Route, reason: Reason): Promise<ChannelInboundResult> {
@@ -254,6 +256,7 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
   const { refuse, tooMuch, tooManyNotes } = refusals;
   const take = createTaking(deps, accepted);
   const note = createNoting(deps);
+  const seal = createButtonSeal(deps);
   let closed = false;
 
   /** Refuses before anything is taken; else gives the event inside its bounds, and who answers it. */
@@ -274,17 +277,24 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
     return { offered: own, ...(activation === "mention" || activation === "always" ? { activation } : {}) };
   }
 
+  /** A button that the gateway made gives its command; what any other says is text. */
+  async function pressed(event: ChannelInboundEvent): Promise<ChannelInboundEvent> {
+    const command = event.kind === "button" && typeof event.text === "string" ? await seal.open(event.text) : undefined;
+    return command === undefined ? event : { ...event, kind: "command", text: command };
+  }
+
   /** Only what would start a turn counts: not what is said in a group to others, not a back-log, which is merged, and never a stop. */
   function limited(offered: Routed, { trigger }: AccessGranted): Promise<ChannelInboundResult> | undefined {
     const { event, route } = offered;
-    const counts = trigger && !isLate(event, deps.clock.now()) && !isStopMessage(event.text);
+    const isStop = event.kind !== "button" && isStopMessage(event.text);
+    const counts = trigger && !isLate(event, deps.clock.now()) && !isStop;
     return counts ? tooMuch(offered, route) : undefined;
   }
 
   return {
     inbound: (channel, accountId) => ({
       async accept(raw) {
-        const { offered, ...activation } = await inSession(begin(channel, accountId, raw));
+        const { offered, ...activation } = await inSession(begin(channel, accountId, await pressed(raw)));
         const { route, event } = offered;
         const plugin = deps.channels.get(channel);
         const approved = deps.allowLists.get(channel, accountId);

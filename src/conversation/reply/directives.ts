@@ -1,5 +1,5 @@
 /** What an answer contains besides its text: tags in double brackets and `MEDIA:` lines. They are read and removed while the answer is written. */
-import { resolve, sep } from "node:path";
+import { basename, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const MAX_TARGET_CHARS = 4096;
@@ -10,6 +10,8 @@ const LOCAL = /^(?:\/|~|\.{1,2}(?:[/\\]|$)|\\\\|file:|[A-Za-z]:[/\\])/;
 /** What one line gave. */
 interface MediaLine {
   readonly media: readonly string[];
+  /** Paths outside of the folders that files may be sent from. */
+  readonly refused?: readonly string[];
   /** What stays in the text; undefined takes the whole line away. */
   readonly rest: string | undefined;
 }
@@ -47,6 +49,9 @@ function sendable(target: string, roots: readonly string[]): string | undefined 
   return path === undefined ? undefined : localPath(path, roots);
 }
 
+/** As for a file that the channel cannot send. */
+const refusedNote = (path: string): string => `[not sent: ${basename(path).slice(0, 200)} is not in a folder that files may be sent from]`;
+
 /** What follows `MEDIA:` on its line. `roots` are absolute. */
 function parseMediaLine(line: string, roots: readonly string[]): MediaLine {
   const said = line.slice(line.indexOf(":") + 1).trim();
@@ -63,13 +68,18 @@ function parseMediaLine(line: string, roots: readonly string[]): MediaLine {
   // A path with blanks in it looks like several words.
   const spaced = LOCAL.test(unwrapped(said)) ? sendable(unwrapped(said), roots) : undefined;
   if (spaced !== undefined && words.slice(1).every((word) => !LOCAL.test(word) && !/^https?:/i.test(word))) return { media: [spaced], rest: undefined };
-  if (media.length > 0) return { media, rest: others.filter((word) => !LOCAL.test(unwrapped(word))).join(" ") || undefined };
-  return { media, rest: LOCAL.test(unwrapped(said)) ? undefined : line };
+  const isLocal = (word: string): boolean => LOCAL.test(unwrapped(word));
+  if (media.length === 0 && !isLocal(said)) return { media, rest: line };
+  const refused = roots.length === 0 ? [] : (media.length > 0 ? others.filter(isLocal) : [said]).map(unwrapped);
+  const kept = media.length > 0 ? others.filter((word) => !isLocal(word)) : [];
+  return { media, refused, rest: [kept.join(" "), ...refused.map(refusedNote)].filter(Boolean).join("\n") || undefined };
 }
 
 /** What was found so far. */
 export interface Directives {
   readonly media: readonly string[];
+  /** Paths that may not be sent; the text has a note for each. */
+  readonly refused: readonly string[];
   /** The id of the last tag that named one. */
   readonly replyToId?: string | undefined;
   readonly replyToCurrent: boolean;
@@ -126,6 +136,7 @@ interface Scan {
 
 interface Found {
   media: string[];
+  refused: string[];
   replyToId: string | undefined;
   replyToCurrent: boolean;
   audioAsVoice: boolean;
@@ -175,9 +186,10 @@ function takeLine(scan: Scan, found: Found, line: string, ending: string, roots:
     if (line.length <= MAX_LINE && marker.startsWith(scan.fence) && info.trim() === "") scan.fence = undefined;
     return give(scan, line + ending);
   }
-  if (MEDIA_LINE.test(line) && found.media.length < MAX_MEDIA) {
-    const { media, rest } = parseMediaLine(line, (scan.roots ??= roots.map((root) => resolve(root))));
+  if (MEDIA_LINE.test(line) && found.media.length + found.refused.length < MAX_MEDIA) {
+    const { media, refused = [], rest } = parseMediaLine(line, (scan.roots ??= roots.map((root) => resolve(root))));
     found.media.push(...media);
+    found.refused.push(...refused);
     if (rest !== undefined) give(scan, rest + ending);
     return;
   }
@@ -255,7 +267,7 @@ function step(scan: Scan, found: Found, text: string, at: number, ended: boolean
 /** `localRoots`: folders that files may be sent from; relative paths begin at the first. Without any, only addresses are taken. */
 export function createDirectiveScanner(localRoots: readonly string[] = []): DirectiveScanner {
   const scan: Scan = { held: "", lineStart: true, lineEmpty: true, blank: true, afterTag: false, fence: undefined, spoken: undefined, out: [] };
-  const found: Found = { media: [], replyToId: undefined, replyToCurrent: false, audioAsVoice: false, spokenText: undefined, tts: undefined };
+  const found: Found = { media: [], refused: [], replyToId: undefined, replyToCurrent: false, audioAsVoice: false, spokenText: undefined, tts: undefined };
   let begun = false;
 
   function push(delta: string, ended = false): string {

@@ -1,6 +1,7 @@
 /** The end of a turn, as its sender sees it. */
 import { isSilentReply, type TurnEnd } from "../../agent/index.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log/logger.ts";
 import { findFences, sectionOf } from "../../channels/index.ts";
 import type { ReplyPayload, HostConfig } from "../../protocol/index.ts";
 import { takeThoughts, type SaidParts } from "./answer.ts";
@@ -77,6 +78,7 @@ interface FinalFacts extends ShapeFacts {
   /** Texts of this turn so far; those that follow are added. */
   readonly seen: Set<string>;
   readonly clock: Clock;
+  readonly log: Pick<Logger, "warn">;
 }
 
 const CONTINUED = "(continued after a restart)";
@@ -119,6 +121,7 @@ function finalPayloads({ texts }: Pick<TurnEnd, "texts">, facts: FinalFacts): Fi
   let between = 0;
   for (const text of texts) {
     const read = readReply(text, facts.localRoots);
+    for (const path of read.directives.refused) facts.log.warn("a file of an answer is not in a folder that files may be sent from", { path });
     const own = open.findIndex(({ raw }) => lengthOf(read.text, raw) !== undefined);
     const [parts] = own < 0 ? [] : open.splice(0, own + 1).slice(own);
     const at = Math.max((parts && lengthOf(read.text, parts.raw)) ?? 0, facts.spokenOf?.(read.text) ?? 0);
@@ -171,7 +174,7 @@ function textsLeft({ texts, silent }: TurnEnd, { sent, before }: LiveTurn["betwe
 }
 
 /** What the payloads of a turn's texts are made with. */
-function factsOf({ cfg, agentId, isHeartbeat, clock, localRoots, address }: ReplyStreamDeps, turn: LiveTurn): FinalFacts {
+function factsOf({ cfg, agentId, isHeartbeat, clock, log, localRoots, address }: ReplyStreamDeps, turn: LiveTurn): FinalFacts {
   const ackMaxChars = isHeartbeat ? heartbeatSetting(cfg, agentId, "ackMaxChars") : undefined;
   return {
     blocks: turn.opened()?.blocks ? turn.blockSettings() : undefined,
@@ -180,6 +183,7 @@ function factsOf({ cfg, agentId, isHeartbeat, clock, localRoots, address }: Repl
     isContinued: turn.isContinued,
     seen: turn.seen,
     clock,
+    log,
     localRoots,
     currentId: address.replyToId,
     ...(isHeartbeat ? { ackMaxChars: typeof ackMaxChars === "number" ? ackMaxChars : ACK_MAX_CHARS } : {}),

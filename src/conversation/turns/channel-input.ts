@@ -13,7 +13,7 @@ import {
   formatSenderLabel,
   sectionOf,
 } from "../../channels/index.ts";
-import type { OpenClawConfig } from "../../config/index.ts";
+import { knownChannel, type OpenClawConfig } from "../../config/index.ts";
 import type { FinalizedMsgContext, HostConfig, ChannelPlugin, SessionEntry } from "../../protocol/index.ts";
 import { chatFields, deliveryPatch } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
@@ -134,7 +134,7 @@ function enveloped(one: ItemInContext, facts: TextFacts): string {
   const { last } = one.item;
   const { sender, at } = last.event;
   return formatInboundEnvelope({
-    channel: last.channel.charAt(0).toUpperCase() + last.channel.slice(1),
+    channel: knownChannel(last.channel).label ?? last.channel.charAt(0).toUpperCase() + last.channel.slice(1),
     from: ctx.ChatType === "direct" ? undefined : ctx.ConversationLabel,
     timestamp: at ?? last.receivedAt,
     previousTimestamp: facts.previousAt,

@@ -76,6 +76,18 @@ test("nobody answers: it times out, and a late answer is refused", async () => {
   await expect.poll(async () => (await store.read("approvals.get", { id }))?.state, SOON).toBe("expired");
 });
 
+test("an instance that was disposed of reports nothing any more, and its question stays open for the next start", async () => {
+  const { approvals } = house();
+  const heard: string[] = [];
+  approvals.onNotice(({ type }) => heard.push(type));
+  const { id } = await approvals.request({ ...asked, timeoutMs: 1000 });
+  approvals[Symbol.dispose]();
+  clock.advance(1000);
+  expect(heard).toEqual(["requested"]);
+  expect((await store.read("approvals.get", { id }))?.state).toBe("pending");
+  await store.write("approvals.expire", {});
+});
+
 test("a run that ends takes its question back", async () => {
   const { approvals } = house();
   const stop = new AbortController();

@@ -63,7 +63,7 @@ export type ApprovalNotice =
     };
 
 /** Questions to the operator. They are durable; the permission is not: after a restart every open one is denied. */
-export interface Approvals {
+export interface Approvals extends Disposable {
   request(asked: ApprovalRequest, signal?: AbortSignal): Promise<PendingApproval>;
   /** The broker's question. */
   readonly ask: AskApproval;
@@ -92,6 +92,7 @@ interface Waiting {
   readonly request: Readonly<Record<string, unknown>>;
   readonly sessionKey: string | undefined;
   readonly allowed: readonly OperatorDecision[];
+  readonly timer: Disposable;
   readonly end: (decision: ApprovalDecision, by: string | null) => void;
 }
 
@@ -122,6 +123,19 @@ async function denyFormer(
     notify({ type: "resolved", id, kind, request, decision: late ? "timeout" : "deny", by: late ? null : "restart", at: now });
   }
   return former.filter(({ expiresAt }) => expiresAt > now).length;
+}
+
+function requestOf(question: Parameters<AskApproval>[0]): ApprovalRequest {
+  const { context, timeoutMs, allowedDecisions, ...shown } = question;
+  return {
+    kind: question.pluginId === undefined ? "tool" : "plugin",
+    request: { ...shown, agentId: context.agentId, sessionKey: context.sessionKey },
+    sessionKey: context.sessionKey,
+    agentId: context.agentId,
+    turnId: context.runId,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(allowedDecisions === undefined ? {} : { allowed: allowedDecisions }),
+  };
 }
 
 export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): Approvals {
@@ -164,7 +178,7 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
     }
 
     const allowed = asked.allowed ?? DECISIONS;
-    waiting.set(id, { kind, request: asked.request, sessionKey, allowed, end });
+    waiting.set(id, { kind, request: asked.request, sessionKey, allowed, timer, end });
     notify({ type: "requested", id, kind, request: asked.request, createdAt, expiresAt, allowed });
     if (signal?.aborted) cancel();
     else signal?.addEventListener("abort", cancel, { once: true });
@@ -174,17 +188,7 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
   return {
     request,
     async ask(question, signal) {
-      const { context, timeoutMs, allowedDecisions, ...shown } = question;
-      const asked: ApprovalRequest = {
-        kind: question.pluginId === undefined ? "tool" : "plugin",
-        request: { ...shown, agentId: context.agentId, sessionKey: context.sessionKey },
-        sessionKey: context.sessionKey,
-        agentId: context.agentId,
-        turnId: context.runId,
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(allowedDecisions === undefined ? {} : { allowed: allowedDecisions }),
-      };
-      const { decision } = await request(asked, signal);
+      const { decision } = await request(requestOf(question), signal);
       return decision;
     },
     async resolve(written, decision, by) {
@@ -206,6 +210,12 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
     onNotice(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    // Open questions stay on disk: the next start denies them.
+    [Symbol.dispose]() {
+      for (const { timer } of waiting.values()) timer[Symbol.dispose]();
+      waiting.clear();
+      listeners.clear();
     },
   };
 }

@@ -80,8 +80,10 @@ test("what is not of the protocol is noise, and a line without an end is not rea
   const process = await open({ onNoise: (text) => void noise.push(text), maxLineBytes: 1_000_000 });
   expect(await process.request("noise")).toBe("after");
   await expect.poll(() => noise.toSorted()).toEqual(["[1]", "hello", "warning"]);
-  await expect(process.request("long")).rejects.toMatchObject({ delivery: { state: "unknown" } });
-  expect((await process.ended).error?.message).toContain("more than 1000000 bytes");
+  const long = process.request("long", {}, { timeoutMs: 60_000 });
+  await expect.poll(() => noise).toContainEqual(expect.stringContaining("more than 1000000 bytes"));
+  await process.close();
+  await expect(long).rejects.toMatchObject({ delivery: { state: "unknown" } });
 });
 
 test("a program that does not end when its input is closed is terminated, and killed if it must be", async () => {

@@ -69,10 +69,12 @@ export const login = defineCommand({
     if (!signIn) {
       throw new AppError("INVALID_INPUT", `${plugin.id} has no login; give its credentials with: openclaw channels add --channel ${plugin.id} (see --help)`);
     }
+    const cfg = view.cfg();
+    const accountId = values.account === undefined ? null : accountOf(plugin, cfg, values.account);
     try {
       await signIn({
-        cfg: view.cfg(),
-        accountId: values.account ?? null,
+        cfg,
+        accountId,
         runtime: runtimeOf(io, "the login"),
         verbose: values.verbose ?? false,
         channelInput: values.channel ?? null,

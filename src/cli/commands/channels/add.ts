@@ -36,6 +36,13 @@ async function remark(io: Io, channel: string): Promise<string | undefined> {
   return owner && `it does not run yet: plugin ${owner.id}: ${owner.error ?? owner.reason}; openclaw plugins enable ${owner.id}`;
 }
 
+/** What the account itself still lacks. */
+async function missing({ config }: ChannelPlugin, cfg: HostConfig, accountId: string): Promise<string | undefined> {
+  const account = config.resolveAccount(cfg, accountId);
+  if ((await config.isConfigured?.(account, cfg)) !== false) return undefined;
+  return `it does not run yet: ${config.unconfiguredReason?.(account, cfg) ?? "its settings are not complete"}`;
+}
+
 async function make(io: Io, plugin: ChannelPlugin, cfg: HostConfig, values: Values<typeof OPTIONS>): Promise<MadeAccount> {
   const { accountFromInput, accountFromQuestions, channelOffers, guardedSetup } = await import("../../../setup/index.ts");
   const { account } = values;
@@ -65,7 +72,7 @@ export const add = defineCommand({
     const base = view.cfg();
     const { next, accountId } = await make(io, plugin, base, values);
     const result = await editConfig(io, { kind: "update", config: next as OpenClawConfig, base: base as OpenClawConfig }, "cli channels add");
-    const note = await remark(io, plugin.id);
+    const note = (await remark(io, plugin.id)) ?? (await missing(plugin, next, accountId));
     if (values.json) return printJson(io, { ok: true, channel: plugin.id, accountId, ...result, ...(note === undefined ? {} : { note }) });
     io.out(io.runnable(describeEdit(`set up ${plugin.id} account ${accountId}`, result)));
     if (note !== undefined) io.err(`${note}\n`);

@@ -32,28 +32,30 @@ export async function openChild({ command, args, cwd, from, env, input, onOutput
   }
 }
 
-/** Chunks as lines, without their ends and the empty ones. Where one is too long `tooLong` is called and none comes after it; without it, it is cut. */
+/** Chunks as lines, without their ends and the empty ones. Where one is too long `tooLong` is called and it is left out; without it, it is cut. */
 export function createLines(maxBytes: number, line: (text: string) => void, tooLong?: () => void): (chunk: Buffer) => void {
   let open: Buffer[] = [];
   let size = 0;
-  let isOver = false;
+  let isLeftOut = false;
   return (chunk) => {
     let rest = chunk;
-    while (!isOver) {
+    for (;;) {
       const end = rest.indexOf(10);
       const part = (end < 0 ? rest : rest.subarray(0, end)).subarray(0, maxBytes + 1 - size);
       open.push(part);
       size += part.length;
-      if (size > maxBytes && tooLong) {
-        isOver = true;
-        return tooLong();
+      if (size > maxBytes && tooLong && !isLeftOut) {
+        isLeftOut = true;
+        open = [];
+        tooLong();
       }
       if (end < 0) return;
       const text = Buffer.concat(open).subarray(0, maxBytes).toString("utf8").trim();
       open = [];
       size = 0;
       rest = rest.subarray(end + 1);
-      if (text !== "") line(text);
+      if (text !== "" && !isLeftOut) line(text);
+      isLeftOut = false;
     }
   };
 }

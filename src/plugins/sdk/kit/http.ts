@@ -135,6 +135,12 @@ function createFailures(platform: string, secrets: readonly string[], now: () =>
     /** No answer came. */
     silence(action: string, error: unknown, isTimeout: boolean): ChannelError {
       if (error instanceof ChannelError) return error;
+      if (error instanceof TransportError && error.code === "TOO_LARGE")
+        return new ChannelError(`${platform}: ${error.message}`, {
+          action,
+          delivery: { state: action === "download" ? "failed" : "unknown" },
+          code: error.code,
+        });
       const sent = error instanceof TransportError ? error.sent : true;
       const cause = isTimeout ? "no answer in time" : clean(error instanceof Error ? error.message : String(error));
       return new ChannelError(`${platform} ${sent ? "did not answer" : "could not be reached"} for ${action}: ${cause}`, {
@@ -213,7 +219,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { isOwn, urlOf, headersFor } = createAddresses(options);
 
   async function within<T>(action: string, outer: AbortSignal | undefined, timeoutMs: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const timeout = AbortSignal.timeout(timeoutMs);
+    const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
     try {
       return await act(outer ? AbortSignal.any([outer, timeout]) : timeout);
     } catch (error) {
@@ -259,7 +265,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         throw failures.refused(
           "download",
           { status: answer.status, headers: answer.headers, text: "", json: undefined },
-          { description: "the file is not there" },
+          answer.status === 404 || answer.status === 410 ? { description: "the file is not there" } : {},
         );
       }
       await answer.bytes(MAX_ANSWER_BYTES);

@@ -19,7 +19,7 @@ export interface RpcProcessOptions {
   readonly onAlive?: (() => void) | undefined;
   /** Lines that are not of the protocol, and what it writes to its error output. */
   readonly onNoise?: ((text: string) => void) | undefined;
-  /** Default 16 MiB. */
+  /** A longer line is left out, and reported to `onNoise`. Default 16 MiB. */
   readonly maxLineBytes?: number | undefined;
   /** After its input is closed it has this long before it is terminated, and 2 s more before it is killed. Default 500 ms. */
   readonly stopMs?: number | undefined;
@@ -161,7 +161,7 @@ export async function openRpcProcess(options: RpcProcessOptions): Promise<RpcPro
     if (!requests.answer(message) && fieldsOf(message["error"])) hear(text);
   }
   const lines = {
-    stdout: createLines(maxLineBytes, line, () => void close(unsure("receive", `${platform} wrote a line of more than ${maxLineBytes} bytes`))),
+    stdout: createLines(maxLineBytes, line, () => hear(`a line of more than ${maxLineBytes} bytes was left out: what it brought is lost`)),
     stderr: createLines(maxLineBytes, hear),
   };
   const child = await openChild({

@@ -64,7 +64,7 @@ async function requestParts(url: string, init: RequestInit): Promise<{ headers: 
 /** Fetches from a public host. Throws {@link SsrFBlockedError} where the policy says no, at any hop. */
 export async function fetchWithSsrFGuard(params: GuardedFetchOptions): Promise<GuardedFetchResult> {
   const { fetchImpl, policy, lookupFn, maxRedirects, url, init = {} } = params;
-  const budget = params.timeoutMs ? AbortSignal.timeout(params.timeoutMs) : undefined;
+  const budget = params.timeoutMs ? AbortSignal.timeout(Math.ceil(params.timeoutMs)) : undefined;
   const sources = [params.signal, init.signal, budget].filter((source) => source != null);
   if (!URL.canParse(url)) throw new SsrFBlockedError(`${url.slice(0, 200)} is not an http or https URL`);
   try {

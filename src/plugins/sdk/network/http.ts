@@ -16,7 +16,7 @@ export async function withTimeout<T>(work: Promise<T>, ms: number, label = "the 
 type FetchLike = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 export const fetchWithTimeout = (url: string | URL, init: RequestInit, timeoutMs: number, fetcher: FetchLike = fetch): Promise<Response> =>
-  fetcher(url, { ...init, signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(init.signal ? [init.signal] : [])]) });
+  fetcher(url, { ...init, signal: AbortSignal.any([AbortSignal.timeout(Math.ceil(timeoutMs)), ...(init.signal ? [init.signal] : [])]) });
 
 /** Asks a platform whether it answers. A failure is an answer; both say how long it took. */
 export async function runChannelProbe<R extends object>(

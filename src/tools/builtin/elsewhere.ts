@@ -5,11 +5,6 @@
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { ToolFacts } from "../declaration.ts";
 
-const notInThisVersion = (name: string): Pick<ToolFacts, "name" | "absence"> => ({
-  name,
-  absence: () => ({ why: `${name} is not available in this version` }),
-});
-
 const hasChannel = ({ channels }: OpenClawConfig): boolean => Object.keys(channels ?? {}).some((id) => id !== "defaults" && id !== "modelByChannel");
 
 /** Its code is in `conversation/delivery`. */

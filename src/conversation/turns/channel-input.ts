@@ -279,7 +279,12 @@ export async function channelInput(turn: Turn, entry: SessionEntry | undefined, 
   const cfg = deps.config.current;
   const plugin = deps.channels.get(last.channel);
   const [history, files] = await Promise.all([isDirect ? [] : historyOf(deps.store, cfg, items[0].messages[0]), allFiles(deps, items)]);
-  const known = await knownFiles(deps, turn, entry, files.flatMap(({ kept }) => kept));
+  const known = await knownFiles(
+    deps,
+    turn,
+    entry,
+    files.flatMap(({ kept }) => kept),
+  );
   const inContext = items.map((item, at) => ({ item, ctx: messageContext(item.last), transcripts: files[at]?.transcripts ?? [] }));
   const newest = inContext.at(-1) ?? { item: main, ctx: messageContext(last), transcripts: [] };
   // Of a plugin that reads messages by itself: it has what was not for us.

@@ -83,6 +83,10 @@ function createCore(started: Started): Core {
   };
 }
 
+function openMemory({ config, store, clock, log, workspaceOf, version }: Core, auth: Parameters<typeof createMemory>[0]["auth"]): Memory {
+  return createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf, auth, version });
+}
+
 /** Opens every module, each with its dependencies; the stack takes them down in reverse order. */
 export async function openModules(started: Started, stack: AsyncDisposableStack): Promise<OpenModules> {
   const core = createCore(started);
@@ -106,9 +110,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const { hooks, providers } = plugins;
   const models = stack.use(createLazyModels({ config, store, clock, ids, random, log, env, version, redactor, hooks, providers, rawStream: core.rawStream }));
   const keysOf = async (agentId: string) => (await models.models()).auth(agentId);
-  const memory = stack.use(
-    createMemory({ config, store, clock, log: log.subsystem("memory"), home: config.paths.home, workspaceOf: core.workspaceOf, auth: keysOf, version }),
-  );
+  const memory = stack.use(openMemory(core, keysOf));
   const voice = openVoice(core, models, keysOf);
   const browser = stack.use(createLazyBrowser({ config, clock, ids, log: log.subsystem("browser") }));
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;

@@ -10,6 +10,7 @@ import type { Write } from "../store/index.ts";
 import type { ReplyAddress } from "./address.ts";
 import type { CommandVerdict, TurnHints } from "./commands/commands.ts";
 import { type Pace, paceOf } from "./commands/parsing/message.ts";
+import { Abort, End } from "./item-end.ts";
 import { chatOf, type ClientRequest, type Group, type Inbound } from "./inbound.ts";
 import { joined, withoutMentions } from "./intake/message-context.ts";
 import type { AbortReason, RunOutcome } from "./contract.ts";
@@ -17,44 +18,6 @@ import type { ConversationContext, ConversationDeps, ItemFiles } from "./ports.t
 
 /** How an abort is reported. */
 export const ORIGINS = { rpc: "rpc", stop: "stop-command", timeout: "timeout", interrupt: "interrupt" } as const satisfies Record<AbortReason, string>;
-
-/** Ends an item early. Thousands may wait, and a signal is large: it is made when it is asked for. */
-class Abort {
-  #controller: AbortController | undefined;
-  #isAborted = false;
-
-  get aborted(): boolean {
-    return this.#isAborted;
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#isAborted) this.#controller.abort();
-    return this.#controller.signal;
-  }
-
-  abort(): void {
-    this.#isAborted = true;
-    this.#controller?.abort();
-  }
-}
-
-/** The end of an item. The promise is made when it is asked for. */
-class End {
-  #outcome: RunOutcome | undefined;
-  #waiting: PromiseWithResolvers<RunOutcome> | undefined;
-
-  get promise(): Promise<RunOutcome> {
-    this.#waiting ??= Promise.withResolvers();
-    if (this.#outcome) this.#waiting.resolve(this.#outcome);
-    return this.#waiting.promise;
-  }
-
-  resolve(outcome: RunOutcome): void {
-    this.#outcome ??= outcome;
-    this.#waiting?.resolve(this.#outcome);
-  }
-}
 
 /** One or more messages that belong together: of a channel, or the one of a client's run. */
 export interface Item {

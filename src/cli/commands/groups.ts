@@ -396,9 +396,3 @@ export const memory: Group = {
     { line: 'openclaw memory search "who is our plumber"', does: "search notes and conversations" },
   ],
 };
-
-/** What an older program of another name had. */
-export const clawbot: Group = {
-  entries: [{ name: "qr", summary: "a code that a phone scans to connect", load: async () => (await import("./qr.ts")).qr }],
-  examples: [],
-};

@@ -73,5 +73,5 @@ export const COMMANDS: readonly Entry[] = [
   { name: "uninstall", summary: "remove the service and the data", load: async () => (await import("./removal/uninstall.ts")).uninstall },
   { name: "daemon", summary: "the gateway's service: see openclaw gateway", isAlias: true, load: async () => service },
   { name: "exec-approvals", summary: "see openclaw approvals", isAlias: true, load: async () => (await import("./groups.ts")).approvals },
-  { name: "clawbot", summary: "see openclaw qr", isAlias: true, load: async () => (await import("./groups.ts")).clawbot },
+  { name: "clawbot", summary: "see openclaw qr", isAlias: true, load: async () => (await import("./qr.ts")).clawbot },
 ];

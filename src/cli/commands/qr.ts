@@ -2,7 +2,7 @@ import { networkInterfaces } from "node:os";
 import { AppError } from "../../base/errors.ts";
 import { gatewayPort, type Config } from "../../config/index.ts";
 import { networkAddress, resolveBinding } from "../../gateway/index.ts";
-import { defineCommand, JSON_OPTION, type Values } from "../command.ts";
+import { defineCommand, JSON_OPTION, type Group, type Values } from "../command.ts";
 import { openForReading, secretAt } from "../gateway-target.ts";
 import { printJson, type Io } from "../io.ts";
 import { createStyle } from "../output/style.ts";
@@ -97,3 +97,9 @@ export const qr = defineCommand({
     );
   },
 });
+
+/** What an older program of another name had. */
+export const clawbot: Group = {
+  entries: [{ name: "qr", summary: "a code that a phone scans to connect", load: () => Promise.resolve(qr) }],
+  examples: [],
+};

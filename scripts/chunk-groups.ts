@@ -112,7 +112,7 @@ export const CHUNK_GROUPS = [
       "src/plugins/running/(?:create-plugins|gateway-ports|names)\\.ts",
       "src/tools/(?:authority/(?!caller-settings)|approvals/shown-request|exec/settings|sandbox/settings)",
       "src/hooks/(?:hook-log|catalog|internal-hooks)",
-      "src/conversation/(?:create-conversation|index|inbound|items|item-end|closing|lanes|slots|run-channels|approvals/pending-commands|intake/|turns/|delivery/(?:delivery|message-hooks)\\.|commands/commands\\.|commands/parsing/message\\.)",
+      "src/conversation/(?:create-conversation|index|inbound|items|item-end|button-seal|closing|lanes|slots|run-channels|approvals/pending-commands|intake/|turns/|delivery/(?:delivery|message-hooks)\\.|commands/commands\\.|commands/parsing/message\\.)",
       "src/channels/(?:access/|inbound/|pairing/|manager/|settings)",
       "src/routing/",
       "src/gateway/(?!tools/|http/tools-invoke|http/openai/files\\.|methods/view/(?:context|export|markdown)|welcome-page|http/control-ui/(?!routes))",

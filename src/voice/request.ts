@@ -4,6 +4,7 @@ import { guardedFetch } from "../base/guarded-fetch.ts";
 import { isRecord } from "../base/records.ts";
 import { createRedactor } from "../base/redaction.ts";
 import { clip } from "../base/text.ts";
+import { sniffMediaType } from "../media/index.ts";
 import type { SpeakRequest } from "./types.ts";
 
 export interface ProviderRequest {
@@ -74,5 +75,9 @@ export async function fetchAudio({ headers, body, ...request }: AudioRequest): P
     maxBytes: MAX_BYTES,
   });
   if (bytes.length === 0) throw new AppError("UNAVAILABLE", `${request.name} answered without any audio`);
+  const head = bytes.toString("latin1", 0, 64);
+  if (sniffMediaType(bytes) === undefined && /^[\t\n\r\x20-\x7e]*$/.test(head)) {
+    throw new AppError("UNAVAILABLE", `${request.name} answered with text instead of audio: ${clip(head.trim(), 60)}`);
+  }
   return bytes;
 }

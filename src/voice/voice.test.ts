@@ -113,6 +113,13 @@ describe("OpenAI and ElevenLabs", () => {
     expect(failure.message).not.toContain("sk-secret-0123456789");
   });
 
+  test.each(["<!doctype html><title>Sign in</title>", '{"error":"quota"}'])("one that answers with text gives way to the next: %s", async (answer) => {
+    server = await startLoopbackServer((_request, response) => response.end(answer));
+    const local = { command: program('cat > "$1"'), args: ["{file}"] };
+    const voice = open({ edge: { enabled: false }, local }, { openaiUrl: server.url, keys: ["sk-x"] });
+    expect(await voice.convert({ text: "Hello", asVoiceNote: false })).toMatchObject({ provider: "local" });
+  });
+
   test("one that hangs gives way after its time", async () => {
     const clock = manualClock();
     server = await startLoopbackServer(() => clock.advance(20_000));
@@ -213,6 +220,8 @@ describe("a program on this machine", () => {
     const piped = await open({ provider: "local", local: { command, args: ["{file}", "-v", "{voice}"], voice: "de" } }).convert({ text, asVoiceNote: true });
     expect(readFileSync(piped.audioPath, "utf8")).toMatch(/speech\.wav\|-v\|de\|Hello \$\(touch \/tmp\/owned\) "quoted"; \{file\}$/);
     expect(piped).toMatchObject({ provider: "local", outputFormat: "wav", voiceCompatible: false });
+    const dashed = await open({ provider: "local", local: { command, args: ["{file}", "{text}"] } }).convert({ text: "-f/etc/passwd", asVoiceNote: false });
+    expect(readFileSync(dashed.audioPath, "utf8")).toContain("| -f/etc/passwd|");
     const argued = await open({ provider: "local", local: { command, args: ["{file}", "{text}"] } }).convert({ text, asVoiceNote: false });
     expect(readFileSync(argued.audioPath, "utf8")).toContain(`|${text}|`);
   });

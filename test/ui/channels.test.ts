@@ -40,7 +40,7 @@ test("an account is stopped, says so here and on the overview, and is started ag
   const main = card(page, "main");
   await main.getByText("connected", { exact: true }).waitFor();
   await main.getByRole("button", { name: "Stop telegram main" }).click();
-  await main.getByText("Stopped by hand", { exact: true }).waitFor();
+  await main.getByText("stopped by hand", { exact: true }).waitFor();
   await main.getByText("What is to be sent over it waits").waitFor();
   await expect.poll(() => telegram.polling, PATIENCE).toBe(false);
   expect(await main.getByRole("button", { name: "Stop telegram main" }).count()).toBe(0);
@@ -60,7 +60,7 @@ test("a sender is approved, is on the account's list with the reason, and is a s
   const before = codes();
   telegram.say("hello");
   await expect.poll(codes, PATIENCE).toBe(before + 1);
-  await page.getByRole("button", { name: /^Let in/ }).click();
+  await page.getByRole("button", { name: /^Approve/ }).click();
   const id = String(telegram.me.id);
   const offer = page.getByRole("dialog").filter({ hasText: `Make ${id} the owner?` });
   await offer.getByRole("button", { name: "Not now" }).click();
@@ -72,7 +72,7 @@ test("a sender is approved, is on the account's list with the reason, and is a s
   await row.waitFor({ state: "detached" });
   telegram.say("and now?");
   await expect.poll(codes, PATIENCE).toBe(before + 2);
-  await page.getByRole("button", { name: /^Turn away/ }).click();
+  await page.getByRole("button", { name: /^Reject/ }).click();
   await page.getByText("No pending requests.").waitFor();
 });
 
@@ -83,7 +83,7 @@ test("an error stands once on its card, and a list that lets everybody in warns"
   await everyone.waitFor();
   expect(await everyone.getAttribute("class")).toContain("warn");
   await broken.getByText("What to do:").waitFor();
-  await page.getByRole("button", { name: "Ask every account" }).click();
+  await page.getByRole("button", { name: "Check connections" }).click();
   await broken.getByText("failed", { exact: true }).waitFor();
   expect(await broken.locator(".note").count()).toBe(1);
   expect(await broken.locator(".why").count()).toBe(0);

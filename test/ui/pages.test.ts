@@ -79,12 +79,12 @@ test("the route tester says which agent answers and which binding decided", asyn
   await page.getByLabel("Channel", { exact: true }).fill("telegram");
   await page.getByLabel("Kind of chat").selectOption("group");
   await page.getByLabel("Sender or chat").fill("-42");
-  await page.getByRole("button", { name: "Where would it go?" }).click();
+  await page.getByRole("button", { name: "Test route" }).click();
   const answer = page.locator("oc-route-tester .answer");
   await answer.getByText("agent:ops:telegram:group:-42").first().waitFor();
   expect(await answer.textContent()).toContain("bindings[0]");
   await page.getByLabel("Sender or chat").fill("-7");
-  await page.getByRole("button", { name: "Where would it go?" }).click();
+  await page.getByRole("button", { name: "Test route" }).click();
   await answer.getByText("agent:main:telegram:group:-7").first().waitFor();
 });
 

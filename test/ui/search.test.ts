@@ -90,7 +90,7 @@ test("a conversation has the same name in the list, its header, the sessions and
   const page = await scene.open(`chat/${encodeURIComponent(key(10))}`);
   await page.locator("oc-chat-header").getByText(name).waitFor();
   await page.keyboard.press("Control+k");
-  const words = page.getByRole("combobox", { name: "Go to a page or a session" });
+  const words = page.getByRole("combobox", { name: "Search pages and chats" });
   await words.fill("needle 10");
   await page
     .getByRole("option", { name: new RegExp(name) })

@@ -42,11 +42,13 @@ export function localSpeaker({ command, args, voice = "en", env, temporary }: Lo
           try {
             const file = join(folder, "speech.wav");
             const given = args ?? USUAL_ARGS;
+            // A text must not be taken for an option of the program: `-f /etc/passwd` would speak a file.
+            const spoken = text.startsWith("-") ? ` ${text}` : text;
             const filled = given.map((arg) =>
               arg
                 .replaceAll("{file}", () => file)
                 .replaceAll("{voice}", () => voice)
-                .replaceAll("{text}", () => text),
+                .replaceAll("{text}", () => spoken),
             );
             const input = given.some((arg) => arg.includes("{text}")) ? {} : { input: text };
             // Sound libraries leave files in the home folder, and espeak-ng needs nothing from there.

@@ -46,7 +46,7 @@ export class ToastStack extends LitElement {
         position: fixed;
         inset-inline-end: 16px;
         /* Below the head of a page; the foot is where things are typed and sent. */
-        top: 64px;
+        top: 72px;
         z-index: 60;
         display: flex;
         flex-direction: column;
@@ -69,7 +69,7 @@ export class ToastStack extends LitElement {
       }
       @media (max-width: 720px) {
         :host {
-          top: 104px;
+          top: 112px;
         }
       }
     `,

@@ -148,7 +148,7 @@ export class ChannelsPage extends Page {
   private routes(status: Status): TemplateResult {
     const bindings = bindingsOf(this.config);
     return html`<section>
-      <h2>Who answers whom</h2>
+      <h2>Routing</h2>
       ${
         bindings.length === 0
           ? html`<p class="soft bindings">
@@ -184,7 +184,7 @@ export class ChannelsPage extends Page {
 
   private body(status: Status): TemplateResult {
     return html`<section aria-live="polite">
-        <h2>Asking to be let in</h2>
+        <h2>Pending requests</h2>
         ${
           this.context.link.may("operator.pairing")
             ? html`<oc-pairing-requests .context=${this.context} .requests=${this.strangers} @decided=${() => void this.refresh()}></oc-pairing-requests>`
@@ -208,7 +208,7 @@ export class ChannelsPage extends Page {
     return html`<div class="page">
       <header class="head">
         <h1>Channels</h1>
-        <button ?disabled=${this.probing || !this.status} @click=${() => void this.probe()}>${this.probing ? "Asking…" : "Ask every account"}</button>
+        <button ?disabled=${this.probing || !this.status} @click=${() => void this.probe()}>${this.probing ? "Asking…" : "Check connections"}</button>
         <a class="button" href=${place("start", [], { step: "channel" })}>Set up a channel</a>
       </header>
       ${failed} ${this.status ? this.body(this.status) : this.failure === undefined ? loadingLine() : nothing}

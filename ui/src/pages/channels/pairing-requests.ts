@@ -23,11 +23,11 @@ export class PairingRequests extends LitElement {
     try {
       if (letIn) {
         const { senderId, notified, hasOwner } = await link.request("channels.pairing.approve", { channel, accountId, code, notify: true });
-        toasts.say(`${senderId} is let in${notified ? " and was notified" : ""}.`);
+        toasts.say(`${senderId} approved${notified ? " and was notified" : ""}.`);
         if (!hasOwner) await offerOwner(this.context, { channel, senderId });
       } else {
         await link.request("channels.pairing.reject", { channel, accountId, code });
-        toasts.say("The sender was turned away.");
+        toasts.say("Request rejected");
       }
     } catch (error) {
       toasts.warn(failureText(error));
@@ -47,8 +47,8 @@ export class PairingRequests extends LitElement {
         <div class="faint">ends ${ago(expiresAtMs)}</div>
       </td>
       <td class="num">
-        <button class="small" aria-label=${`Turn away ${name}`} @click=${() => void this.decide(request, false)}>Turn away</button>
-        <button class="small primary" aria-label=${`Let in ${name}`} @click=${() => void this.decide(request, true)}>Let in</button>
+        <button class="small" aria-label=${`Reject ${name}`} @click=${() => void this.decide(request, false)}>Reject</button>
+        <button class="small primary" aria-label=${`Approve ${name}`} @click=${() => void this.decide(request, true)}>Approve</button>
       </td>
     </tr>`;
   }

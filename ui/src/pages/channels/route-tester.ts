@@ -144,7 +144,7 @@ export class RouteTester extends LitElement {
         <summary>Threads, guilds, teams, roles</summary>
         <div class="fields">${MORE.map(([name, label]) => html`<label>${label} <input name=${name} autocomplete="off" /></label>`)}</div>
       </details>
-      <button class="primary">Where would it go?</button>
+      <button class="primary">Test route</button>
       <div aria-live="polite">
         ${
           this.failure === undefined

@@ -133,16 +133,16 @@ export class DevicesPage extends Page {
         <button
           class="small"
           aria-label=${`Reject ${name}`}
-          @click=${() => void this.change(() => link.request("device.pair.reject", { requestId }), `${name} was turned away.`)}
+          @click=${() => void this.change(() => link.request("device.pair.reject", { requestId }), `${name} was rejected`)}
         >
-          Turn away
+          Reject
         </button>
         <button
           class="small primary"
           aria-label=${`Approve ${name}`}
-          @click=${() => void this.change(() => link.request("device.pair.approve", { requestId }), `${name} is in.`)}
+          @click=${() => void this.change(() => link.request("device.pair.approve", { requestId }), `${name} approved`)}
         >
-          Let in
+          Approve
         </button>
       </div>
     </li>`;
@@ -185,7 +185,7 @@ export class DevicesPage extends Page {
       </div>
       ${facts([
         ["Last seen", when(lastSeen(device)) ?? "never"],
-        ["Let in", when(device.approvedAtMs)],
+        ["Approved", when(device.approvedAtMs)],
         ["Program", programOf(device)],
         ["From", device.remoteIp],
         ...tokens.map((token) => [`As ${token.role}`, this.tokenRow(device, token, isOwn)] as const),

@@ -11,6 +11,7 @@ import {
   asChannelError,
   createChannelParts,
   createOnboarding,
+  equalSecrets,
   fieldsOf,
   keyedCursorStore,
   listOf,
@@ -134,7 +135,7 @@ function gatewayOf(accounts: Accounts, options: DiscordPluginOptions): NonNullab
       await directs.load();
       state.answers = answers;
       const [bot = ""] = account.token.split(".", 1);
-      const twin = accounts.list(ctx.cfg).find((other) => other.accountId !== accountId && other.enabled && other.token === account.token);
+      const twin = accounts.list(ctx.cfg).find((other) => other.accountId !== accountId && other.enabled && equalSecrets(other.token, account.token));
       if (twin)
         log.warn(`account "${twin.accountId}" has the same bot token: each message is answered twice. Give one of them a bot of its own, or turn it off`);
       const openPositions = () => options.runtime?.state.openKeyedStore?.({ namespace: "sessions" });

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log/logger.ts";
+import { loadBrowserTool } from "../browser/index.ts";
 import { loadCron, loadHeartbeat, loadSubagents, loadWebhooks } from "../automation/index.ts";
 import { loadTurnCode } from "../conversation/index.ts";
 import { loadGatewayTool, loadHttpTurns } from "../gateway/index.ts";
@@ -19,6 +20,7 @@ const CODE: readonly (() => Promise<unknown>)[] = [
   loadHeartbeat,
   loadWebhooks,
   loadSubagents,
+  loadBrowserTool,
   async () => (await import("../agent/index.ts")).loadWorkspaceCode(),
   () => import("./open-agent.ts"),
   () => import("./command-ports.ts"),

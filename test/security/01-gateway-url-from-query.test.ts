@@ -24,7 +24,9 @@ test("1: no page that is served repeats or reads a gateway address or a token fr
       const { body, headers: answered } = await ask(gateway.url, `${page}${QUERY}`, { headers });
       expect(body + JSON.stringify(answered)).not.toMatch(/evil\.example|canary-query-token/);
       // Scripts come from files of the page alone: nothing is put into it, and nothing in it runs by itself.
-      const inline = body.replaceAll('<script type="module" src="./assets/main-00000000.js"></script>', "");
+      const inline = body
+        .replaceAll('<script type="module" src="./assets/main-00000000.js"></script>', "")
+        .replaceAll(/<script src="\/__openclaw__\/a2ui\/bridge\.js"(?: data-live="\/__openclaw__\/ws")?><\/script>/g, "");
       expect([page, inline.match(/<script|gatewayUrl|location\.(?:search|hash|href)|URLSearchParams|\son\w+=/g)]).toEqual([page, null]);
       expect(answered["set-cookie"]).toBeUndefined();
     }
@@ -37,7 +39,10 @@ test("1: the page may connect to its own host and nowhere else, and takes no oth
   expect([status, body.includes(FAKE_PAGE), policy]).toEqual([200, true, expect.stringMatching(/^default-src 'none'; script-src 'self'; /)]);
   expect(/connect-src ([^;]*)/.exec(policy)?.[1]).toBe(`'self' ws://127.0.0.1:${gateway.port} wss://127.0.0.1:${gateway.port}`);
   expect(policy).toMatch(/base-uri 'self'; form-action 'none'; frame-ancestors 'none'/);
-  expect(policy).not.toMatch(/\*|unsafe|https?:/);
+  // Frames without an origin show the canvas, and nothing else.
+  const frames = `frame-src http://127.0.0.1:${gateway.port}/__openclaw__/cap/ https://127.0.0.1:${gateway.port}/__openclaw__/cap/; `;
+  expect(policy).toContain(frames);
+  expect(policy.replace(frames, "")).not.toMatch(/\*|unsafe|https?:/);
 });
 
 test("1: where no page is built the welcome page may do nothing at all", async () => {

@@ -20,6 +20,8 @@ export interface Io {
   readonly now: () => number;
   /** Asks a yes/no question on the terminal. Without a terminal the answer is no. */
   readonly confirm: (question: string) => Promise<boolean>;
+  /** Ends the process shortly after the command, although something in it still waits. Only a process of its own has it. */
+  readonly endSoon?: (() => void) | undefined;
   /** Fires at Ctrl-C or SIGTERM. */
   readonly signal: () => AbortSignal;
 }

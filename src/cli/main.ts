@@ -118,6 +118,7 @@ function createIo(env: Io["env"], noColor: boolean): Io {
     },
     now: () => Date.now(),
     confirm: (question) => (interactive() ? confirm(question) : Promise.resolve(false)),
+    endSoon: () => void setTimeout(() => process.exit(), LINGER_MS).unref(),
     signal: interruptSignal,
   };
 }
@@ -138,6 +139,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
+const LINGER_MS = 500;
 const MOST_ROUNDS = 20;
 
 /** A command that awaits what can never happen ends with the process: that is a failure, and one that is visible. */

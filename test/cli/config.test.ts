@@ -65,9 +65,9 @@ test("config get without a path gives what is set, and a key without value and d
 });
 
 test("config validate warns about settings of a feature that is not there, and about none in a file without them", async () => {
-  const { code, out } = await place("{ browser: { enabled: true }, canvasHost: { port: 18793 } }").run("validate");
+  const { code, out } = await place("{ discovery: { mdns: { mode: 'full' } }, canvasHost: { port: 18793 } }").run("validate");
   expect(code).toBe(0);
-  expect(out).toMatch(/browser\.enabled: the browser is not available in this version: this setting has no effect/);
+  expect(out).toMatch(/discovery\.mdns\.mode: discovery on the network is not available in this version: this setting has no effect/);
   expect(out).toContain("a port of the canvas's own is not available in this version");
   expect((await place("{ gateway: { mode: 'local' } }").run("validate")).out).not.toContain("not available");
 });

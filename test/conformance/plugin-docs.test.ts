@@ -81,7 +81,7 @@ test("every manifest on the pages is one that is taken without a remark", async 
 test("the pages say how many hooks there are, and name members that exist", () => {
   const count = Object.keys(HOOKS).length;
   expect(read("overview")).toContain(`at ${count} places`);
-  const api = readFileSync(join(ROOT, "src/plugins/host/api.ts"), "utf8");
+  const api = ["host/api.ts", "registry/media-providers.ts"].map((file) => readFileSync(join(ROOT, "src/plugins", file), "utf8")).join("\n");
   const kit = readFileSync(join(ROOT, "src/plugin-testing/types.ts"), "utf8");
   for (const [, member] of PAGES.map(read)
     .join("\n")

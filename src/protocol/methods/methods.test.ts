@@ -61,6 +61,9 @@ const ADDED = [
   "subagents.kill",
   "subagents.list",
   "subagents.steer",
+  "talk.ready",
+  "talk.speak",
+  "talk.transcribe",
   "tools.catalog",
   "tools.explain",
   "message.action",
@@ -163,6 +166,9 @@ test("what only reads asks for no more than reading, except where secrets or oth
     "exec.approvals.remembered": "operator.admin",
     "node.pair.list": "operator.pairing",
     "node.pair.verify": "operator.pairing",
+    // They cost what the operator pays for.
+    "talk.speak": "operator.write",
+    "talk.transcribe": "operator.write",
     "web.login.wait": "operator.admin",
     "wizard.status": "operator.admin",
   });

@@ -46,13 +46,6 @@ export const remove = defineCommand({
   },
 });
 
-const LINGER_MS = 500;
-
-/** Ends the process although the library of a channel still has timers for requests that nobody waits for. */
-function endSoon(): void {
-  setTimeout(() => process.exit(), LINGER_MS).unref();
-}
-
 export const login = defineCommand({
   options: {
     channel: { ...CHANNEL_OPTION, help: `of this channel (default ${DEFAULT_CHANNEL})` },
@@ -84,7 +77,8 @@ export const login = defineCommand({
       if (error instanceof AppError) throw error;
       throw new AppError("PLUGIN_FAILED", `the login to ${plugin.id} failed: ${messageOf(error)}`, { cause: error });
     } finally {
-      endSoon();
+      // The library of a channel may still have timers for requests that nobody waits for.
+      io.endSoon?.();
     }
   },
 });

@@ -64,7 +64,9 @@ export async function isDown(lab: ChannelLab): Promise<void> {
     async () => {
       const account = await lab.gateway.account(lab.channel);
       last = account;
-      return account === undefined || account.running === false;
+      // One that has not begun does not run either.
+      const { health } = (account ?? {}) as { readonly health?: { readonly state: string } };
+      return account === undefined || (account.running === false && health?.state !== "starting");
     },
     () => `${lab.channel} did not go down: ${JSON.stringify(last)}\n${lab.gateway.output().slice(-2000)}`,
   );

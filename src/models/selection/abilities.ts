@@ -44,7 +44,7 @@ const XHIGH: Readonly<Record<string, RegExp>> = {
   "github-copilot": /^gpt-5\.2(?:-codex)?$/,
 };
 
-const takesMost = ({ provider, id }: ModelEntry): boolean => XHIGH[provider]?.test(id.toLowerCase()) ?? false;
+const takesMost = ({ provider, id }: ModelEntry): boolean => Object.hasOwn(XHIGH, provider) && XHIGH[provider]?.test(id.toLowerCase()) === true;
 
 /** Levels that a user may choose. `zai` can only switch thinking on or off. */
 export function thinkingLevels(entry: ModelEntry): readonly ThinkingLevel[] {

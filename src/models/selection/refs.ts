@@ -11,12 +11,12 @@ export interface ModelRef {
 export const DEFAULT_REF: ModelRef = { provider: "anthropic", id: "claude-opus-4-6" };
 export const OFFLINE_REF: ModelRef = { provider: "builtin", id: "offline" };
 
-const ANTHROPIC_SHORT: Readonly<Record<string, string>> = {
-  "opus-4.6": "claude-opus-4-6",
-  "opus-4.5": "claude-opus-4-5",
-  "sonnet-4.6": "claude-sonnet-4-6",
-  "sonnet-4.5": "claude-sonnet-4-5",
-};
+const ANTHROPIC_SHORT: ReadonlyMap<string, string> = new Map([
+  ["opus-4.6", "claude-opus-4-6"],
+  ["opus-4.5", "claude-opus-4-5"],
+  ["sonnet-4.6", "claude-sonnet-4-6"],
+  ["sonnet-4.5", "claude-sonnet-4-5"],
+]);
 const GOOGLE_PREVIEWS = new Set(["gemini-3-pro", "gemini-3-flash"]);
 
 export const formatRef = ({ provider, id }: ModelRef): string => `${provider}/${id}`;
@@ -28,7 +28,7 @@ export function canonicalRef(provider: string, id: string): ModelRef {
   const name = canonicalProvider(provider);
   const wanted = id.trim();
   const lower = wanted.toLowerCase();
-  if (name === "anthropic") return { provider: name, id: ANTHROPIC_SHORT[lower] ?? wanted };
+  if (name === "anthropic") return { provider: name, id: ANTHROPIC_SHORT.get(lower) ?? wanted };
   if (name === "google" && GOOGLE_PREVIEWS.has(lower)) return { provider: name, id: `${lower}-preview` };
   if (name === "openai" && /^gpt-5\.3-codex(?:-|$)/.test(lower)) return { provider: "openai-codex", id: wanted };
   return { provider: name, id: wanted };

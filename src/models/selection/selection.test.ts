@@ -45,6 +45,7 @@ test.each([
   ["openai/gpt-5.3-codex", "openai-codex/gpt-5.3-codex"],
   ["openai/gpt-5.3-codex-spark", "openai-codex/gpt-5.3-codex-spark"],
   ["minimax/MiniMax-M2.1", "minimax/MiniMax-M2.1"],
+  ["anthropic/constructor", "anthropic/constructor"],
 ])("%s means %s", (text, meant) => {
   expect(formatRef(parseRef(text)!)).toBe(meant);
 });

@@ -57,7 +57,7 @@ export const CATALOG: Readonly<Record<string, ComponentSpec>> = {
 };
 
 /** Names of 0.8 that 0.9 spells differently. */
-export const OLD_TYPES: Readonly<Record<string, string>> = { MultipleChoice: "ChoicePicker" };
+export const OLD_TYPES: ReadonlyMap<string, string> = new Map([["MultipleChoice", "ChoicePicker"]]);
 
 const OLD_EVERYWHERE: Readonly<Record<string, string>> = { usageHint: "variant", distribution: "justify", alignment: "align" };
 const OLD_PROPERTIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -69,7 +69,11 @@ const OLD_PROPERTIES: Readonly<Record<string, Readonly<Record<string, string>>>>
 };
 
 /** The name that 0.9 gives a property of 0.8. */
-export const currentProperty = (type: string, name: string): string => OLD_PROPERTIES[type]?.[name] ?? OLD_EVERYWHERE[name] ?? name;
+export function currentProperty(type: string, name: string): string {
+  const own = Object.hasOwn(OLD_PROPERTIES, type) ? OLD_PROPERTIES[type] : undefined;
+  if (own && Object.hasOwn(own, name)) return own[name] ?? name;
+  return Object.hasOwn(OLD_EVERYWHERE, name) ? (OLD_EVERYWHERE[name] ?? name) : name;
+}
 
 /** Properties that are read and have no effect here: checks need functions, and styles belong to the page. */
 export const IGNORED: ReadonlySet<string> = new Set(["checks", "accessibility", "outputFormat", "primary", "weight", "filterable", "displayStyle", "style"]);

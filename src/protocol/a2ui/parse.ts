@@ -36,7 +36,7 @@ function componentAt(fields: unknown, at: string): Component {
   const old = isRecord(written) ? Object.entries(written) : undefined;
   if (old && old.length !== 1) throw bad(`${at}.component`, "an object with one component", written);
   const [name, given] = old ? old[0]! : [written, fields];
-  const type = typeof name === "string" ? (OLD_TYPES[name] ?? name) : "";
+  const type = typeof name === "string" ? (OLD_TYPES.get(name) ?? name) : "";
   const known = Object.hasOwn(CATALOG, type) ? CATALOG[type] : undefined;
   if (!known) throw bad(`${at}.component`, `one of ${Object.keys(CATALOG).join(", ")}`, name);
   if (!isRecord(given)) throw bad(`${at}.component.${type}`, "an object", given);

@@ -52,6 +52,7 @@ export async function* maskedAnswer(redactor: Masking, events: AsyncIterable<Cal
   }
   let streams = { text: redactor.stream(), thinking: redactor.stream() };
   const index = { text: 0, thinking: 0 };
+  let kind: "text" | "thinking" | undefined;
   const rest = function* (): Generator<CallEvent> {
     for (const type of ["thinking", "text"] as const) {
       const delta = streams[type].end();
@@ -60,6 +61,13 @@ export async function* maskedAnswer(redactor: Masking, events: AsyncIterable<Cal
   };
   for await (const event of events) {
     if (event.type === "text" || event.type === "thinking") {
+      // A thought ends where the answer begins: what was held back of it belongs before this.
+      if (kind !== undefined && kind !== event.type) {
+        const held = streams[kind].end();
+        streams[kind] = redactor.stream();
+        if (held !== "") yield { type: kind, index: index[kind], delta: held };
+      }
+      kind = event.type;
       index[event.type] = event.index;
       const delta = streams[event.type].push(event.delta);
       if (delta !== "") yield { ...event, delta };

@@ -13,7 +13,7 @@ const SESSION = { key: "agent:main:main", agentId: "main", sessionId: "s1" };
 const HOST = { pluginId: "test" };
 const SOON = { timeout: 20_000, interval: 10 };
 
-async function house(listen: (hooks: Hooks) => void) {
+async function fixture(listen: (hooks: Hooks) => void) {
   const clock = manualClock();
   const store = await openStore({ stateDir: mkdtempSync(join(tmpdir(), "endings-")), clock });
   onTestFinished(() => store[Symbol.asyncDispose]());
@@ -30,7 +30,7 @@ async function house(listen: (hooks: Hooks) => void) {
 
 test("listeners to the end of a session get its message count before the next one begins", async () => {
   const reported: unknown[] = [];
-  const { endings, store } = await house((hooks) => {
+  const { endings, store } = await fixture((hooks) => {
     hooks.on(
       "session_end",
       ({ messageCount, reason, nextSessionId, sessionFile }) => void reported.push([reason, messageCount, nextSessionId, sessionFile]),
@@ -45,7 +45,7 @@ test("listeners to the end of a session get its message count before the next on
 
 test("when the gateway stops, the sessions it used end the same way", async () => {
   const reported: unknown[] = [];
-  const { endings } = await house((hooks) => void hooks.on("session_end", ({ messageCount, reason }) => void reported.push([reason, messageCount]), HOST));
+  const { endings } = await fixture((hooks) => void hooks.on("session_end", ({ messageCount, reason }) => void reported.push([reason, messageCount]), HOST));
   endings.used(SESSION);
   await endings.stop("shutdown");
   expect(reported).toEqual([["shutdown", 2]]);
@@ -53,7 +53,7 @@ test("when the gateway stops, the sessions it used end the same way", async () =
 
 test("while nobody listens nothing is counted", async () => {
   const begun: string[] = [];
-  const { endings, reads } = await house((hooks) => void hooks.on("session_start", ({ sessionId }) => void begun.push(sessionId), HOST));
+  const { endings, reads } = await fixture((hooks) => void hooks.on("session_start", ({ sessionId }) => void begun.push(sessionId), HOST));
   endings.used(SESSION);
   endings.ended({ ...SESSION, file: FILE, reason: "reset" }, { sessionId: "s2" });
   await endings.stop("restart");

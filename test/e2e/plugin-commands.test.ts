@@ -14,7 +14,7 @@ function install(place: Place, id: string, code: string, manifest: object = {}):
 
 const wasLoaded = (place: Place, id: string): boolean => existsSync(join(place.home, `loaded-${id}`));
 
-function house(): Place {
+function fixture(): Place {
   const place = makePlace();
   place.env["OPENCLAW_BUNDLED_PLUGINS_DIR"] = join(place.home, "none");
   place.configure(`{ gateway: { port: 4711 } }\n`);
@@ -42,7 +42,7 @@ export default function register(api: { [member: string]: any }) {
 }`;
 
 test("a plugin's command gets its arguments, the configuration and a logger; its exit code is the program's", () => {
-  const place = house();
+  const place = fixture();
   install(place, "notes", NOTES);
   const { code, stdout, stderr } = place.cli("notes", "add", "a b", "--times", "3");
   expect([code, stderr]).toEqual([0, "[notes] adding\n"]);
@@ -59,14 +59,14 @@ test.each([
   ["was given what it does not take", ["notes", "add", "x", "--loud"], /unknown option '--loud'/],
   ["was not given what it needs", ["notes", "add"], /missing required argument 'text'/],
 ])("a command that %s ends with 1 and says so", (_what, args, message) => {
-  const place = house();
+  const place = fixture();
   install(place, "notes", NOTES);
   const { code, stderr } = place.cli(...args);
   expect([code, stderr]).toEqual([1, typeof message === "string" ? message : expect.stringMatching(message)]);
 });
 
 test("commands in manifests are in the help, without loading code; only the plugin that has a command is loaded for it", () => {
-  const place = house();
+  const place = fixture();
   install(place, "notes", NOTES, { cliCommands: [{ name: "notes", description: "keeps\u001b[2J notes", hasSubcommands: true }] });
   install(place, "other", "export default () => {}", { activation: { onCommands: ["other"] } });
   install(place, "silent", "export default () => {}");
@@ -80,7 +80,7 @@ test("commands in manifests are in the help, without loading code; only the plug
 });
 
 test("what is built in comes first, and what is off is not loaded", () => {
-  const place = house();
+  const place = fixture();
   install(
     place,
     "greedy",
@@ -94,7 +94,7 @@ test("what is built in comes first, and what is off is not loaded", () => {
 });
 
 test("a plugin that cannot be loaded is named, and stands in no other's way", () => {
-  const place = house();
+  const place = fixture();
   install(place, "broken", "export default function ( {");
   install(place, "notes", NOTES);
   expect(place.cli("notes", "code")).toMatchObject({ code: 7, stderr: expect.stringContaining("broken: load failed") });
@@ -106,7 +106,7 @@ test("a plugin that cannot be loaded is named, and stands in no other's way", ()
 });
 
 test("a registrar that fails, or that does not keep its manifest's word, is an error that names the plugin", () => {
-  const place = house();
+  const place = fixture();
   install(place, "fails", `export default (api: any) => api.registerCli(() => { throw new Error("no commands today"); }, { commands: ["fails"] })`);
   install(place, "liar", "export default () => {}", { cliCommands: [{ name: "liar", description: "d", hasSubcommands: false }] });
   expect(place.cli("fails")).toMatchObject({
@@ -117,7 +117,7 @@ test("a registrar that fails, or that does not keep its manifest's word, is an e
 });
 
 test("of two plugins with one command the first has it; commands may stand below another", () => {
-  const place = house();
+  const place = fixture();
   const says = (word: string): string =>
     `export default (api: any) => api.registerCli(({ program }: any) => void program.command("say").action(() => console.log("${word}")))`;
   install(place, "a", says("first"));

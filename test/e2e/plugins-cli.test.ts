@@ -15,7 +15,7 @@ function install(place: Place, id: string, manifest: object = {}, folder = join(
   );
 }
 
-function house(config = "{}\n"): Place {
+function fixture(config = "{}\n"): Place {
   const place = makePlace();
   // What comes with the program is another matter.
   place.env["OPENCLAW_BUNDLED_PLUGINS_DIR"] = join(place.home, "none");
@@ -25,7 +25,7 @@ function house(config = "{}\n"): Place {
 }
 
 test("plugins list shows every plugin with its state and the reason, and loads no code", () => {
-  const place = house(`{ plugins: { entries: { other: { enabled: false } } } }\n`);
+  const place = fixture(`{ plugins: { entries: { other: { enabled: false } } } }\n`);
   install(place, "other");
   install(place, "visitor", {}, join(place.stateDir, "workspace/.openclaw/extensions/visitor"));
   const { code, stdout, stderr } = place.cli("plugins", "list");
@@ -41,7 +41,7 @@ test("plugins list shows every plugin with its state and the reason, and loads n
 });
 
 test("plugins list --json has the documented form", () => {
-  const place = house();
+  const place = fixture();
   install(place, "chat", { channels: ["chat"], providers: ["models"], contracts: { tools: ["say"] }, version: "1.2.3", kind: "channel" });
   const listed = JSON.parse(place.cli("plugins", "list", "--json").stdout) as {
     workspaceDir: string;
@@ -70,7 +70,7 @@ test("plugins list --json has the documented form", () => {
 });
 
 test("a name in a manifest cannot write on the terminal", () => {
-  const place = house();
+  const place = fixture();
   install(place, "loud", { name: "\u001b[2Jgone", description: "two\nlines\u0007" });
   for (const line of [["list"], ["list", "--verbose"], ["info", "loud"], ["doctor"]]) {
     const { stdout } = place.cli("plugins", ...line);
@@ -79,14 +79,14 @@ test("a name in a manifest cannot write on the terminal", () => {
 });
 
 test("plugins info tells all about one, and what was meant when there is none", () => {
-  const place = house();
+  const place = fixture();
   expect(place.cli("plugins", "info", "hello").stdout).toMatch(/status +not checked[\s\S]*settings +port/);
   expect(JSON.parse(place.cli("plugins", "info", "hello", "--json").stdout)).toMatchObject({ plugin: { id: "hello", status: "not checked" } });
   expect(place.cli("plugins", "info", "helo")).toMatchObject({ code: 1, stderr: expect.stringContaining('plugin not found: helo; did you mean "hello"?') });
 });
 
 test("enable and disable change the file, keep the user's comments and say what follows", () => {
-  const place = house(`{\n  // mine\n  plugins: {\n    allow: ["x"], // trusted\n  },\n}\n`);
+  const place = fixture(`{\n  // mine\n  plugins: {\n    allow: ["x"], // trusted\n  },\n}\n`);
   const enabled = place.cli("plugins", "enable", "hello");
   expect(enabled).toMatchObject({
     code: 0,
@@ -108,7 +108,7 @@ test("enable and disable change the file, keep the user's comments and say what 
 });
 
 test("enabling a memory plugin gives it the slot, disabling takes it away", () => {
-  const place = house();
+  const place = fixture();
   install(place, "keeper", { kind: "memory" });
   expect(JSON.parse(place.cli("plugins", "list", "--json").stdout).plugins[1]).toMatchObject({ enabled: false, reason: 'memory slot set to "memory-core"' });
   expect(place.cli("plugins", "enable", "keeper").stdout).toContain('plugins.slots.memory is "keeper"');
@@ -118,15 +118,15 @@ test("enabling a memory plugin gives it the slot, disabling takes it away", () =
 });
 
 test("what the operator turned off elsewhere is not turned on", () => {
-  const denied = house(`{ plugins: { deny: ["hello"] } }`);
+  const denied = fixture(`{ plugins: { deny: ["hello"] } }`);
   expect(denied.cli("plugins", "enable", "hello")).toMatchObject({ code: 1, stderr: expect.stringContaining("blocked by denylist") });
-  const off = house(`{ plugins: { enabled: false } }`);
+  const off = fixture(`{ plugins: { enabled: false } }`);
   expect(off.cli("plugins", "enable", "hello")).toMatchObject({ code: 1, stderr: expect.stringContaining("plugins disabled") });
   expect(readFileSync(off.configPath, "utf8")).toBe(`{ plugins: { enabled: false } }`);
 });
 
 test("a wrong plugin setting is an error of the configuration, with path and line, in validate and doctor", () => {
-  const place = house(`{\n  plugins: {\n    allow: ["hello"],\n    entries: { hello: { config: {\n      prot: 1,\n    } }, gone: {} },\n  },\n}\n`);
+  const place = fixture(`{\n  plugins: {\n    allow: ["hello"],\n    entries: { hello: { config: {\n      prot: 1,\n    } }, gone: {} },\n  },\n}\n`);
   const validated = place.cli("config", "validate", "--json");
   expect(validated.code).toBe(1);
   expect(JSON.parse(validated.stdout)).toMatchObject({
@@ -142,15 +142,15 @@ test("a wrong plugin setting is an error of the configuration, with path and lin
 
 test("hook budgets outside of 1 to 600000 are errors that name the path", () => {
   for (const value of ["0", "600001", "1.5", '"5s"']) {
-    const place = house(`{ plugins: { entries: { hello: { hooks: { timeouts: { before_tool_call: ${value} } } } } } }`);
+    const place = fixture(`{ plugins: { entries: { hello: { hooks: { timeouts: { before_tool_call: ${value} } } } } } }`);
     const { code, stdout } = place.cli("config", "validate");
     expect([value, code, stdout]).toEqual([value, 1, expect.stringContaining("plugins.entries.hello.hooks.timeouts.before_tool_call")]);
   }
-  expect(house(`{ plugins: { entries: { hello: { hooks: { timeoutMs: 600000, failClosed: true } } } } }`).cli("config", "validate").code).toBe(0);
+  expect(fixture(`{ plugins: { entries: { hello: { hooks: { timeoutMs: 600000, failClosed: true } } } } }`).cli("config", "validate").code).toBe(0);
 });
 
 test("doctor has nothing to say about what is right, and names file and line of what is not", () => {
-  const place = house(`{ plugins: { allow: ["hello"] } }`);
+  const place = fixture(`{ plugins: { allow: ["hello"] } }`);
   expect(place.cli("plugins", "doctor")).toMatchObject({ code: 0, stdout: "No plugin issues detected.\n" });
   writeFileSync(join(place.stateDir, "extensions/hello/openclaw.plugin.json"), `{\n  "id": 5\n}`);
   const { code, stdout } = place.cli("plugins", "doctor");
@@ -160,7 +160,7 @@ test("doctor has nothing to say about what is right, and names file and line of 
 });
 
 test("of plugins that cannot be loaded nobody says that they are: doctor tries, and the running gateway is asked", async () => {
-  const place = house(`{ gateway: { mode: "local" }, plugins: { allow: ["hello", "broken", "ending"] } }`);
+  const place = fixture(`{ gateway: { mode: "local" }, plugins: { allow: ["hello", "broken", "ending"] } }`);
   install(place, "broken");
   writeFileSync(join(place.stateDir, "extensions/broken/index.ts"), `throw new Error("it has no legs");\n`);
   expect(place.cli("plugins", "list").stdout).toMatch(/2 not checked: no gateway runs/);
@@ -192,7 +192,7 @@ test("of plugins that cannot be loaded nobody says that they are: doctor tries, 
 });
 
 test("what cannot be loaded is said when it is installed, and takes the place of no plugin that comes with the program", () => {
-  const place = house();
+  const place = fixture();
   const bundled = join(place.home, "none");
   install(place, "voice", {}, join(bundled, "voice"));
   for (const id of ["voice", "other"]) {
@@ -213,12 +213,12 @@ test("what cannot be loaded is said when it is installed, and takes the place of
 });
 
 test("a configuration with errors does not keep plugins from being listed", () => {
-  const place = house(`{ gateway: { prot: 1 }, plugins: { deny: ["hello"] } }`);
+  const place = fixture(`{ gateway: { prot: 1 }, plugins: { deny: ["hello"] } }`);
   expect(place.cli("plugins", "list")).toMatchObject({ code: 0, stdout: expect.stringContaining("blocked by denylist") });
 });
 
 test("with a running gateway the switch says that it takes the change over", async () => {
-  const place = house(
+  const place = fixture(
     `{ gateway: { mode: "local", auth: { token: "a-token-of-this-test-0123456789" } }, plugins: { entries: { hello: { enabled: false } } } }`,
   );
   await using gateway = await place.gateway();
@@ -228,7 +228,7 @@ test("with a running gateway the switch says that it takes the change over", asy
 });
 
 test("what the running gateway could not load, and names that are taken, are in doctor, status, tools and plugins info", async () => {
-  const place = house(`{ gateway: { mode: "local" }, plugins: { allow: ["hello", "throws", "shadow"] } }`);
+  const place = fixture(`{ gateway: { mode: "local" }, plugins: { allow: ["hello", "throws", "shadow"] } }`);
   for (const id of ["throws", "shadow"]) install(place, id);
   const at = (id: string): string => join(place.stateDir, "extensions", id, "index.ts");
   writeFileSync(at("throws"), `export default () => {\n  throw new Error("no legs");\n};\n`);

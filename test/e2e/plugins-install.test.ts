@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makePlace, type Place } from "../harness/gateway-process.ts";
 
-function house(): Place {
+function fixture(): Place {
   const place = makePlace();
   place.env["OPENCLAW_BUNDLED_PLUGINS_DIR"] = join(place.home, "none");
   place.configure("{\n  // mine\n}\n");
@@ -16,7 +16,7 @@ const npm = (place: Place, folder: string, ...args: string[]) =>
 
 describe("openclaw plugins create", () => {
   test.each(["tool", "hook", "command", "channel"])("a new %s passes its own npm test, without a network, and loads when it is installed", (template) => {
-    const place = house();
+    const place = fixture();
     expect(place.cli("plugins", "create", `./my-${template}`, "--template", template)).toMatchObject({ code: 0 });
     const tested = npm(place, `my-${template}`, "test", "--silent");
     expect([tested.status, tested.stdout]).toEqual([0, expect.stringMatching(/pass [1-9]\d*[\s\S]*fail 0/)]);
@@ -26,7 +26,7 @@ describe("openclaw plugins create", () => {
   });
 
   test("JavaScript, an id and a name of one's own", () => {
-    const place = house();
+    const place = fixture();
     const made = JSON.parse(place.cli("plugins", "create", "./x", "--js", "--id", "voice-notes", "--name", "Voice", "--json").stdout) as {
       id: string;
       files: string[];
@@ -38,7 +38,7 @@ describe("openclaw plugins create", () => {
   });
 
   test("a folder that has something in it stays as it is; one with a plugin only gets its link again", () => {
-    const place = house();
+    const place = fixture();
     place.configure("{}");
     expect(place.cli("plugins", "create", "./Not an id")).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be the id") });
     expect(place.cli("plugins", "create", ".", "--id", "mine")).toMatchObject({ code: 1, stderr: expect.stringContaining("is not empty") });
@@ -49,13 +49,13 @@ describe("openclaw plugins create", () => {
   });
 
   test("a template that is not there names those that are", () => {
-    expect(house().cli("plugins", "create", "./x", "--template", "tol").stderr).toContain('did you mean "tool"?; there are tool, hook, command, channel');
+    expect(fixture().cli("plugins", "create", "./x", "--template", "tol").stderr).toContain('did you mean "tool"?; there are tool, hook, command, channel');
   });
 });
 
 describe("openclaw plugins install", () => {
   test("an archive made with npm pack is installed, listed and removed; the file keeps its comments", () => {
-    const place = house();
+    const place = fixture();
     place.cli("plugins", "create", "./notes");
     expect(npm(place, "notes", "pack", "--silent").status).toBe(0);
     const archive = readdirSync(join(place.home, "notes")).find((name) => name.endsWith(".tgz"))!;
@@ -77,7 +77,7 @@ describe("openclaw plugins install", () => {
   });
 
   test("plugins that are installed and on are asked before, those that are off are not", () => {
-    const place = house();
+    const place = fixture();
     const guard = `export default (api) => api.on("before_install", ({ targetName }) =>
       targetName === "evil" ? { block: true, blockReason: "not here" } : { findings: [{ severity: "warn", message: "looked at by the guard" }] });`;
     for (const id of ["guard", "evil", "fine"]) {
@@ -100,7 +100,7 @@ describe("openclaw plugins install", () => {
   });
 
   test.each([[[]], [["--link"]]])("a plugin that needs a setting is installed %j, and the command that makes the setting is printed and works", (flags) => {
-    const place = house();
+    const place = fixture();
     const folder = join(place.home, "voice-notes");
     mkdirSync(folder);
     const schema = { type: "object", additionalProperties: false, required: ["apiKey"], properties: { apiKey: { type: "string" } } };
@@ -117,7 +117,7 @@ describe("openclaw plugins install", () => {
   });
 
   test("--force keeps the plugin that works when the new one cannot be loaded, and says how to have it all the same", () => {
-    const place = house();
+    const place = fixture();
     const write = (folder: string, code: string): void => {
       mkdirSync(join(place.home, folder));
       writeFileSync(join(place.home, folder, "openclaw.plugin.json"), JSON.stringify({ id: "voice", configSchema: { type: "object" } }));
@@ -139,7 +139,7 @@ describe("openclaw plugins install", () => {
   });
 
   test("--json is data and nothing else; a refusal is an exit code and a reason", () => {
-    const place = house();
+    const place = fixture();
     place.cli("plugins", "create", "./notes");
     const { stdout, stderr } = place.cli("plugins", "install", "./notes", "--json");
     expect(stderr).toBe("");
@@ -157,7 +157,7 @@ describe("openclaw plugins install", () => {
   });
 
   test("a linked plugin runs from its folder in a gateway", async () => {
-    const place = house();
+    const place = fixture();
     place.configure(`{ gateway: { mode: "local", auth: { token: "a-token-of-this-test-0123456789" } } }\n`);
     place.cli("plugins", "create", "./notes");
     expect(place.cli("plugins", "install", "./notes", "--link").stdout).toContain("linked notes");

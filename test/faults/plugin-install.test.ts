@@ -14,7 +14,7 @@ const PLACES = [
   "plugins.change.recorded",
 ] as const;
 
-function house(): Place {
+function fixture(): Place {
   const place = makePlace();
   place.env["OPENCLAW_BUNDLED_PLUGINS_DIR"] = join(place.home, "none");
   place.configure("{}\n");
@@ -42,7 +42,7 @@ const both = (version: string | undefined): ReturnType<typeof seen> => ({ files:
 
 describe.each(PLACES)("killed at %s", (failpoint) => {
   test("a first install is there in full or not at all", () => {
-    const place = house();
+    const place = fixture();
     killAt(failpoint, place, ["plugins", "install", "./voice-1.0.0"]);
     expect([both(undefined), both("1.0.0")]).toContainEqual(seen(place));
     expect(runCommand(place, ["plugins", "install", "./voice-1.0.0", "--force"]).code).toBe(0);
@@ -50,7 +50,7 @@ describe.each(PLACES)("killed at %s", (failpoint) => {
   });
 
   test("a newer version is in the place of the older one or not at all", () => {
-    const place = house();
+    const place = fixture();
     expect(place.cli("plugins", "install", "./voice-1.0.0").code).toBe(0);
     killAt(failpoint, place, ["plugins", "install", "./voice-2.0.0", "--force"]);
     expect([both("1.0.0"), both("2.0.0")]).toContainEqual(seen(place));
@@ -59,7 +59,7 @@ describe.each(PLACES)("killed at %s", (failpoint) => {
 
 describe.each(PLACES.slice(1))("killed at %s", (failpoint) => {
   test("an uninstall is complete or has not begun", () => {
-    const place = house();
+    const place = fixture();
     expect(place.cli("plugins", "install", "./voice-1.0.0").code).toBe(0);
     killAt(failpoint, place, ["plugins", "uninstall", "voice", "--force"]);
     expect([both(undefined), both("1.0.0")]).toContainEqual(seen(place));
@@ -67,7 +67,7 @@ describe.each(PLACES.slice(1))("killed at %s", (failpoint) => {
 });
 
 test("a gateway that starts after a kill sees one or the other", async () => {
-  const place = house();
+  const place = fixture();
   place.configure(`{ gateway: { mode: "local", auth: { token: "a-token-of-this-test-0123456789" } } }\n`);
   expect(place.cli("plugins", "install", "./voice-1.0.0").code).toBe(0);
   killAt("plugins.change.aside", place, ["plugins", "install", "./voice-2.0.0", "--force"]);

@@ -12,7 +12,7 @@ import { makeFakeDocker } from "../fakes/docker.ts";
 
 type Written = NonNullable<NonNullable<NonNullable<OpenClawConfig["agents"]>["defaults"]>["sandbox"]>;
 
-function house(sandbox: Written) {
+function fixture(sandbox: Written) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "openings-")));
   const [workspaceDir, stateDir] = [join(base, "workspace"), join(base, "state")];
   for (const folder of [workspaceDir, stateDir]) mkdirSync(folder);
@@ -37,7 +37,7 @@ function house(sandbox: Written) {
 const OPENINGS = ["--privileged", "--device", "--cap-add", "--pid", "--ipc", "--uts", "--userns", "--volumes-from", "--mount", "--cgroupns", "--gpus"];
 
 test("no setting makes the client say anything that opens the container", async () => {
-  const { docker, open } = house({
+  const { docker, open } = fixture({
     workspaceAccess: "ro",
     docker: {
       network: "bridge",
@@ -81,7 +81,7 @@ describe.each<[string, Written]>([
     expect(loadConfig({ path, env: {}, osHome: folder, cwd: folder }).snapshot.valid).toBe(false);
   });
   test("and again when the sandbox is made", async () => {
-    const { docker, open } = house(sandbox);
+    const { docker, open } = fixture(sandbox);
     await expect(open()).rejects.toMatchObject({ code: "PERMISSION_DENIED", message: expect.stringMatching(/^Sandbox security: /) });
     expect(docker.containers()).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe.each<[string, Written]>([
 
 test("a mount that led somewhere harmless when the gateway began, and leads to the machine's settings now, is refused now", async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "openings-later-")));
-  const { open, docker } = house({ docker: { binds: [`${folder}/later:/data`] } });
+  const { open, docker } = fixture({ docker: { binds: [`${folder}/later:/data`] } });
   await open();
   expect(docker.containers()).toHaveLength(1);
   symlinkSync("/etc", join(folder, "later"));

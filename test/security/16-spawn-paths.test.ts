@@ -23,7 +23,7 @@ import { ROOT } from "../harness/gateway-process.ts";
 const OUTSIDE = `/tmp/spawn-paths-ran-${process.pid}-${Date.now()}`;
 
 /** A sandboxed session whose backend may be out of order. */
-function house(backend: "docker" | "bwrap") {
+function fixture(backend: "docker" | "bwrap") {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "spawn-paths-")));
   const [workspaceDir, stateDir] = [join(base, "workspace"), join(base, "state")];
   for (const folder of [workspaceDir, stateDir]) mkdirSync(folder);
@@ -77,7 +77,7 @@ function house(backend: "docker" | "bwrap") {
 test.each(["docker", "bwrap"] as const)(
   "%s out of order: every way to run or to reach a file is refused with the reason, and nothing happens",
   async (backend) => {
-    const { call, exec, bare, files, workspaceDir } = house(backend);
+    const { call, exec, bare, files, workspaceDir } = fixture(backend);
     const command = `touch ${workspaceDir}/ran ran ${OUTSIDE}`;
     const ways = [
       {},
@@ -113,7 +113,7 @@ test.each(["docker", "bwrap"] as const)(
 );
 
 test("a plan for a sandbox starts nowhere else, and one for the host in no sandbox", async () => {
-  const { sandboxes, context, processes, env, workspaceDir } = house("docker");
+  const { sandboxes, context, processes, env, workspaceDir } = fixture("docker");
   const sandbox = sandboxes.for(context)!;
   const run: PlanRun = {
     processes,

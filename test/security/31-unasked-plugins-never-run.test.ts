@@ -14,7 +14,7 @@ function plant(place: Place, id: string, folder: string, manifest: object = {}):
   writeFileSync(join(folder, "index.ts"), code);
 }
 
-function house(plugins: string): Place {
+function fixture(plugins: string): Place {
   const place = makePlace();
   place.env["OPENCLAW_BUNDLED_PLUGINS_DIR"] = join(place.home, "bundled");
   place.configure(`{ gateway: { mode: "local", auth: { token: "${TOKEN}" } }, plugins: ${plugins} }\n`);
@@ -35,7 +35,7 @@ const ran = (place: Place): string[] => (existsSync(join(place.home, "ran")) ? r
 const SETTINGS = `{ deny: ["denied"], entries: { off: { enabled: false }, on: { enabled: true } } }`;
 
 test("of all that lies around only the enabled plugin is imported by a gateway", async () => {
-  const place = house(SETTINGS);
+  const place = fixture(SETTINGS);
   await using gateway = await place.gateway();
   expect(gateway.url).toBeDefined();
   await gateway.waitFor("1 plugins loaded");
@@ -43,7 +43,7 @@ test("of all that lies around only the enabled plugin is imported by a gateway",
 });
 
 test("with plugins turned off nothing is imported at all", async () => {
-  const place = house(`{ enabled: false, entries: { on: { enabled: true } } }`);
+  const place = fixture(`{ enabled: false, entries: { on: { enabled: true } } }`);
   await using gateway = await place.gateway();
   expect(gateway.url).toBeDefined();
   expect(ran(place)).toEqual([]);
@@ -57,20 +57,20 @@ describe("commands import no plugin, whatever is enabled", () => {
     ["plugins", "enable", "off"],
     ["plugins", "uninstall", "on", "--force"],
   ])("%s %s %s", (...line) => {
-    const place = house(SETTINGS);
+    const place = fixture(SETTINGS);
     place.cli(...line.filter((word) => word !== undefined));
     expect(ran(place)).toEqual([]);
   });
 });
 
 test("plugins doctor tries the enabled plugin, in a process of its own, and none of the others", () => {
-  const place = house(SETTINGS);
+  const place = fixture(SETTINGS);
   place.cli("plugins", "doctor");
   expect(ran(place)).toEqual(["on"]);
 });
 
 test("a plugin of a workspace that takes the id of an enabled one is not imported in its place", async () => {
-  const place = house(`{ entries: { off: { enabled: false } } , deny: ["denied", "keeper"] }`);
+  const place = fixture(`{ entries: { off: { enabled: false } } , deny: ["denied", "keeper"] }`);
   const folder = join(place.stateDir, "workspace/.openclaw/extensions/on");
   mkdirSync(dirname(folder), { recursive: true });
   plant(place, "impostor", folder, { id: "on" });
@@ -80,7 +80,7 @@ test("a plugin of a workspace that takes the id of an enabled one is not importe
 });
 
 test("a manifest that cannot be used, or settings that do not fit, keep the code from being imported", async () => {
-  const place = house(`{ deny: ["denied", "off", "keeper"], entries: { on: { enabled: true, config: { wrong: 1 } } } }`);
+  const place = fixture(`{ deny: ["denied", "off", "keeper"], entries: { on: { enabled: true, config: { wrong: 1 } } } }`);
   writeFileSync(
     join(place.stateDir, "extensions/on/openclaw.plugin.json"),
     JSON.stringify({ id: "on", configSchema: { type: "object", additionalProperties: false, properties: {} } }),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { planCommand, pinPlan } from "../../src/tools/exec/plan.ts";
-import { house, SOON, text, withStore, type House } from "../../src/tools/exec/house.fixture.ts";
+import { fixture, SOON, text, withStore, type Fixture } from "../../src/tools/exec/exec.fixture.ts";
 import { pinnedFiles } from "../../src/tools/exec/remember/pins.ts";
 import { rememberable } from "../../src/tools/exec/remember/rule.ts";
 import { knownRunners } from "../../src/tools/exec/remember/runners.ts";
@@ -24,9 +24,9 @@ program(join(bin, "python3.12"));
 
 let houses = 0;
 /** Each on an agent of its own: the store is shared. */
-function place(rules?: unknown): House & { always(command: string): Promise<void>; asks(command: string): Promise<boolean>; question(): Promise<string> } {
+function place(rules?: unknown): Fixture & { always(command: string): Promise<void>; asks(command: string): Promise<boolean>; question(): Promise<string> } {
   const agentId = `agent-${(houses += 1)}`;
-  const there = house({ tools: { exec: { host: "gateway" } } }, { env: { PATH: `${bin}:/usr/bin:/bin`, SHELL: "/bin/sh" } }, rules, agentId);
+  const there = fixture({ tools: { exec: { host: "gateway" } } }, { env: { PATH: `${bin}:/usr/bin:/bin`, SHELL: "/bin/sh" } }, rules, agentId);
   const pending = (details: unknown): string | undefined => (details as { approvalId?: string }).approvalId;
   return {
     ...there,

@@ -16,7 +16,7 @@ type Written = NonNullable<NonNullable<NonNullable<OpenClawConfig["agents"]>["de
 const HOUR = 3_600_000;
 const CONTAINER = "openclaw-sbx-agent-main-f331f052";
 
-function house(sandbox: Written = {}, more: Partial<Parameters<typeof createSandboxes>[0]> = {}) {
+function fixture(sandbox: Written = {}, more: Partial<Parameters<typeof createSandboxes>[0]> = {}) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "sandboxes-")));
   const [workspaceDir, stateDir] = [join(base, "workspace"), join(base, "state")];
   for (const folder of [workspaceDir, stateDir]) mkdirSync(folder);
@@ -43,7 +43,7 @@ function house(sandbox: Written = {}, more: Partial<Parameters<typeof createSand
 
 describe("docker", () => {
   test("a container is made as the settings say, started, set up once, and used again", async () => {
-    const { open, docker, stateDir, registry, clock } = house({ docker: { setupCommand: "echo setting up", memory: "1g", binds: ["/opt/data:/data:ro"] } });
+    const { open, docker, stateDir, registry, clock } = fixture({ docker: { setupCommand: "echo setting up", memory: "1g", binds: ["/opt/data:/data:ro"] } });
     await open().ready();
     const created = clock.now();
     const [create, start, setup, ...rest] = docker.calls();
@@ -82,7 +82,7 @@ describe("docker", () => {
   });
 
   test("commands run inside, their variables by name and not in anybody's sight, the gateway's not at all", async () => {
-    const { open } = house({ docker: { env: { TEAM: "blue", GITHUB_TOKEN: "ghp-secret" } } });
+    const { open } = fixture({ docker: { env: { TEAM: "blue", GITHUB_TOKEN: "ghp-secret" } } });
     const there = open();
     await there.ready();
     const { file, args, env, cwd } = there.command({
@@ -99,7 +99,7 @@ describe("docker", () => {
   });
 
   test("ending a command ends what it started inside", async () => {
-    const { open } = house();
+    const { open } = fixture();
     const there = open();
     await there.ready();
     const { file, args, env, cwd, killInside } = there.command({
@@ -119,7 +119,7 @@ describe("docker", () => {
   });
 
   test("a container whose settings changed is made again, but not while it is in use", async () => {
-    const { open, docker, clock, settings, warnings, registry } = house();
+    const { open, docker, clock, settings, warnings, registry } = fixture();
     await open().ready();
     const before = registry().entries[0]!["configHash"];
     settings.current = { mode: "all", docker: { network: "bridge" } };
@@ -140,7 +140,7 @@ describe("docker", () => {
   });
 
   test("containers that nobody used for long, or that are old, are removed; workspaces stay", async () => {
-    const { open, docker, clock, stateDir } = house({ scope: "session" });
+    const { open, docker, clock, stateDir } = fixture({ scope: "session" });
     await open("r", "agent:main:a").ready();
     await open("r", "agent:main:b").ready();
     clock.advance(23 * HOUR);
@@ -158,16 +158,16 @@ describe("docker", () => {
   });
 
   test("asked for by many at once, one container is made", async () => {
-    const { open, docker } = house();
+    const { open, docker } = fixture();
     await Promise.all(Array.from({ length: 8 }, (_, at) => open(`r${at}`).ready()));
     expect(docker.calls().map(([verb]) => verb)).toEqual(["create", "start"]);
   });
 
   test("the default image is fetched, another one is not", async () => {
-    const { open, docker } = house({ docker: { image: "mine:1" } });
+    const { open, docker } = fixture({ docker: { image: "mine:1" } });
     await expect(open().ready()).rejects.toMatchObject({ message: "Sandbox image not found: mine:1. Build or pull it first." });
     expect(docker.calls()).toEqual([]);
-    const fresh = house();
+    const fresh = fixture();
     fresh.docker.forgetImages();
     await fresh.open().ready();
     expect(fresh.docker.calls().slice(0, 2)).toEqual([
@@ -177,7 +177,7 @@ describe("docker", () => {
   });
 
   test("a setup that fails leaves no container that looks whole", async () => {
-    const { open, docker } = house({ docker: { setupCommand: "exit 7" } });
+    const { open, docker } = fixture({ docker: { setupCommand: "exit 7" } });
     await expect(open().ready()).rejects.toMatchObject({ code: "UNAVAILABLE", message: expect.stringContaining("setupCommand failed") });
     expect(docker.containers()).toEqual([]);
   });
@@ -188,13 +188,13 @@ describe("docker", () => {
     ["no seccomp", { seccompProfile: "unconfined" }],
     ["no apparmor", { apparmorProfile: " Unconfined " }],
   ])("%s is refused at the last moment too", async (_, docker) => {
-    const there = house({ docker });
+    const there = fixture({ docker });
     await expect(there.open().ready()).rejects.toMatchObject({ code: "PERMISSION_DENIED", message: expect.stringMatching(/^Sandbox security: /) });
     expect(there.docker.containers()).toEqual([]);
   });
 
   test("without an engine nothing is reached, by command or by file, and the reason is reported", async () => {
-    const { open, docker, workspaceDir } = house({ workspaceAccess: "rw" });
+    const { open, docker, workspaceDir } = fixture({ workspaceAccess: "rw" });
     docker.breakDown("Cannot connect to the Docker daemon");
     const refusal = { code: "UNAVAILABLE", message: expect.stringMatching(/must run in a sandbox .* Cannot connect to the Docker daemon; nothing was run/) };
     await expect(open().ready()).rejects.toMatchObject(refusal);
@@ -224,7 +224,7 @@ describe("where it is", () => {
     ["by the older word: each session", { perSession: true }, "openclaw-sbx-agent-main-telegram-group-1-"],
     ["by the older word: shared", { perSession: false }, "openclaw-sbx-shared"],
   ])("scope %s", async (_, written, name) => {
-    const { open, docker } = house(written);
+    const { open, docker } = fixture(written);
     await open("r", "agent:main:telegram:group:1").ready();
     expect(docker.containers()).toEqual([expect.stringMatching(new RegExp(`^${name}`))]);
     expect(docker.containers()[0]!.length).toBeLessThanOrEqual(63);
@@ -238,7 +238,7 @@ describe("where it is", () => {
     ["non-main", "global", true],
     ["all", "agent:main:main", true],
   ])("mode %s, session %s: inside is %s", (mode, sessionKey, expected) => {
-    const { sandboxes, workspaceDir } = house({ mode: mode! });
+    const { sandboxes, workspaceDir } = fixture({ mode: mode! });
     expect(sandboxes.isSandboxed({ agentId: "main", sessionKey })).toBe(expected);
     expect(sandboxes.for({ agentId: "main", sessionKey, workspaceDir, runId: "r" }) !== undefined).toBe(expected);
     expect(sandboxes.state({ agentId: "main", sessionKey, workspaceDir }).sandboxed).toBe(expected);
@@ -247,7 +247,7 @@ describe("where it is", () => {
   test("its own workspace begins with the agent's files and skills; what was changed there stays, and links lead nowhere", async () => {
     const skill = mkdtempSync(join(tmpdir(), "skill-"));
     writeFileSync(join(skill, "SKILL.md"), "first");
-    const { open, workspaceDir, stateDir, base } = house({}, { skills: () => Promise.resolve([{ name: "weather", folder: skill }]) });
+    const { open, workspaceDir, stateDir, base } = fixture({}, { skills: () => Promise.resolve([{ name: "weather", folder: skill }]) });
     for (const name of ["AGENTS.md", "USER.md", "private.txt"]) writeFileSync(join(workspaceDir, name), `of ${name}`);
     writeFileSync(join(base, "victim"), "untouched");
     await open().files.ready();
@@ -268,7 +268,7 @@ describe("where it is", () => {
   });
 
   test("a link in the place of the sandbox's workspace is not mounted", async () => {
-    const { open, stateDir, base, docker } = house();
+    const { open, stateDir, base, docker } = fixture();
     mkdirSync(join(stateDir, "sandboxes"));
     mkdirSync(join(base, "elsewhere"));
     symlinkSync(join(base, "elsewhere"), join(stateDir, "sandboxes/agent-main-f331f052"));
@@ -278,20 +278,20 @@ describe("where it is", () => {
 
   test("access ro takes the tools that write away", () => {
     const who = { agentId: "main", sessionKey: "agent:main:main" };
-    expect(house({ workspaceAccess: "ro" }).sandboxes.withheld(who).toSorted()).toEqual(["apply_patch", "edit", "write"]);
-    expect(house({ workspaceAccess: "none" }).sandboxes.withheld(who)).toEqual([]);
-    expect(house({ workspaceAccess: "ro", mode: "off" }).sandboxes.withheld(who)).toEqual([]);
+    expect(fixture({ workspaceAccess: "ro" }).sandboxes.withheld(who).toSorted()).toEqual(["apply_patch", "edit", "write"]);
+    expect(fixture({ workspaceAccess: "none" }).sandboxes.withheld(who)).toEqual([]);
+    expect(fixture({ workspaceAccess: "ro", mode: "off" }).sandboxes.withheld(who)).toEqual([]);
   });
 });
 
 test("bubblewrap that is not installed, or cannot work, is reported and nothing runs", async () => {
-  const { sandboxes, workspaceDir, open } = house({ backend: "bwrap", bwrap: { command: "no-such-bwrap" } });
+  const { sandboxes, workspaceDir, open } = fixture({ backend: "bwrap", bwrap: { command: "no-such-bwrap" } });
   expect(await sandboxes.availability({ agentId: "main", sessionKey: "agent:main:main", workspaceDir })).toEqual({
     ok: false,
     why: expect.stringContaining("no-such-bwrap is not installed; install bubblewrap"),
   });
   await expect(open().ready()).rejects.toMatchObject({ code: "UNAVAILABLE" });
-  const broken = house({ backend: "bwrap", bwrap: { command: "/bin/false" } });
+  const broken = fixture({ backend: "bwrap", bwrap: { command: "/bin/false" } });
   await expect(broken.open().ready()).rejects.toMatchObject({
     message: expect.stringContaining("/bin/false cannot make a sandbox here: it ended with code 1"),
   });

@@ -5,7 +5,7 @@ import { gatewayTool, type GatewayActions } from "./gateway-tool.ts";
 
 type Asked = readonly [action: string, request?: unknown];
 
-function house({ mayRestart = true, canUpdate = true }: { readonly mayRestart?: boolean; readonly canUpdate?: boolean } = {}) {
+function fixture({ mayRestart = true, canUpdate = true }: { readonly mayRestart?: boolean; readonly canUpdate?: boolean } = {}) {
   const asked: Asked[] = [];
   const answer = <T>(name: string, value: T, request?: unknown): Promise<T> => {
     asked.push(request === undefined ? [name] : [name, request]);
@@ -37,13 +37,13 @@ function house({ mayRestart = true, canUpdate = true }: { readonly mayRestart?: 
 const text = ({ content: [part] }: ToolOutcome): string => (part?.type === "text" ? part.text : "");
 
 test("an update is on offer only where the program can update itself", () => {
-  const actions = (tool: ReturnType<typeof house>["tool"]): unknown => (tool.parameters["properties"] as { action: { enum: unknown } }).action.enum;
-  expect(actions(house({ canUpdate: true }).tool)).toContain("update.run");
-  expect(actions(house({ canUpdate: false }).tool)).not.toContain("update.run");
+  const actions = (tool: ReturnType<typeof fixture>["tool"]): unknown => (tool.parameters["properties"] as { action: { enum: unknown } }).action.enum;
+  expect(actions(fixture({ canUpdate: true }).tool)).toContain("update.run");
+  expect(actions(fixture({ canUpdate: false }).tool)).not.toContain("update.run");
 });
 
 test("it is the owner's", () => {
-  expect(house().tool.ownerOnly).toBe(true);
+  expect(fixture().tool.ownerOnly).toBe(true);
 });
 
 const here = { sessionKey: "agent:main:main" };
@@ -77,7 +77,7 @@ test.each<[string, Record<string, unknown>, readonly Asked[], unknown]>([
   ],
   ["update.run has twenty minutes", { action: "update.run" }, [["update.run", { ...here, timeoutMs: 1_200_000 }]], { ok: true, result: { ok: true } }],
 ])("%s", async (_, params, expected, result) => {
-  const { run, asked } = house();
+  const { run, asked } = fixture();
   const outcome = await run(params);
   expect(asked).toEqual(expected);
   expect(outcome.isError).toBe(false);
@@ -91,7 +91,7 @@ test.each<[string, Record<string, unknown>, RegExp]>([
   ["a restart where none is wanted", { action: "restart" }, /commands\.restart is false/],
   ["an update where there is none", { action: "update.run" }, /cannot update itself/],
 ])("%s is reported", async (_, params, expected) => {
-  const { run, asked } = house({ mayRestart: false, canUpdate: false });
+  const { run, asked } = fixture({ mayRestart: false, canUpdate: false });
   const outcome = await run(params);
   expect(outcome.isError).toBe(true);
   expect(text(outcome)).toMatch(expected);
@@ -99,7 +99,7 @@ test.each<[string, Record<string, unknown>, RegExp]>([
 });
 
 test("a change of rights is the operator's to agree to; what changes no rights is not asked about", () => {
-  const { asks } = house().tool;
+  const { asks } = fixture().tool;
   expect(asks!({ action: "config.patch", raw: '{tools:{exec:{security:"full"}}}' })).toMatchObject({
     title: "Change the configuration (tools.exec.security)",
     description: '{tools:{exec:{security:"full"}}}',

@@ -1,12 +1,12 @@
 import { chmodSync, chownSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CANARY, house, remarks, states } from "./house.fixture.ts";
+import { CANARY, fixture, remarks, states } from "./inventory.fixture.ts";
 import { isPluginId } from "./index.ts";
 
 describe("where plugins are found", () => {
   test("in four places, listed in the order of loading", async () => {
-    const { plugin, read, places } = house();
+    const { plugin, read, places } = fixture();
     plugin("config", "d");
     plugin("global", "c");
     plugin("workspace", "b");
@@ -20,7 +20,7 @@ describe("where plugins are found", () => {
   });
 
   test("nothing anywhere is an empty list, not an error", async () => {
-    expect(await house().read({}, { bundledDir: undefined, workspaceDir: undefined })).toEqual({ entries: [], diagnostics: [] });
+    expect(await fixture().read({}, { bundledDir: undefined, workspaceDir: undefined })).toEqual({ entries: [], diagnostics: [] });
   });
 
   test.each([
@@ -30,7 +30,7 @@ describe("where plugins are found", () => {
     ["workspace", "global"],
     ["config", "workspace"],
   ] as const)("the same id: %s overrides %s", async (strong, weak) => {
-    const { plugin, read, places } = house();
+    const { plugin, read, places } = fixture();
     plugin(strong, "p");
     plugin(weak, "p");
     const { entries } = await read({ plugins: { load: { paths: [places.config] }, entries: { p: { enabled: true } } } });
@@ -39,7 +39,7 @@ describe("where plugins are found", () => {
   });
 
   test("a workspace plugin that nobody named takes no other's place; one that is named does, which is said", async () => {
-    const { plugin, read } = house();
+    const { plugin, read } = fixture();
     plugin("workspace", "p");
     plugin("global", "p");
     expect(states(await read())).toEqual(["workspace p off: workspace plugin (disabled by default)", "global p on"]);
@@ -49,7 +49,7 @@ describe("where plugins are found", () => {
   });
 
   test("the same id twice in one place: the first is used, and both are named", async () => {
-    const { plugin, read, places } = house();
+    const { plugin, read, places } = fixture();
     plugin("global", "p", {}, "one");
     plugin("global", "p", {}, "two");
     const inventory = await read();
@@ -58,13 +58,13 @@ describe("where plugins are found", () => {
   });
 
   test("one folder found in two ways counts once, with the stronger origin", async () => {
-    const { plugin, read } = house();
+    const { plugin, read } = fixture();
     const folder = plugin("global", "p");
     expect(states(await read({ plugins: { load: { paths: [folder] } } }))).toEqual(["config p on"]);
   });
 
   test("load.paths: a file, a plugin, a folder of plugins, ~, and what is missing or no plugin", async () => {
-    const { plugin, read, write } = house();
+    const { plugin, read, write } = fixture();
     plugin("config", "p");
     write("loose/openclaw.plugin.json", { id: "single", configSchema: {} });
     write("loose/single.mjs", CANARY);
@@ -79,7 +79,7 @@ describe("where plugins are found", () => {
   });
 
   test("what tools leave behind is no plugin", async () => {
-    const { plugin, read, write } = house();
+    const { plugin, read, write } = fixture();
     for (const name of [".staged", "node_modules", "p.bak", "p.disabled", "p.backup-1"]) plugin("global", "p", {}, name);
     write("state/extensions/types.d.ts", "");
     write("state/extensions/readme.md", "");
@@ -88,7 +88,7 @@ describe("where plugins are found", () => {
   });
 
   test("a folder with a manifest and no entry is reported", async () => {
-    const { read, write } = house();
+    const { read, write } = fixture();
     write("state/extensions/p/openclaw.plugin.json", { id: "p", configSchema: {} });
     expect(remarks(await read())).toMatchObject([{ level: "error", code: "entry-missing", pluginId: "p" }]);
   });
@@ -97,7 +97,7 @@ describe("where plugins are found", () => {
 describe("entry files of a package", () => {
   const MANIFEST = { id: "p", configSchema: {} };
   const sourceOf = async (files: Record<string, string>, openclaw: object) => {
-    const { read, write, places } = house();
+    const { read, write, places } = fixture();
     write("state/extensions/p/openclaw.plugin.json", MANIFEST);
     write("state/extensions/p/package.json", JSON.stringify({ name: "@x/p", version: "2.0.0", description: "of the package", openclaw }, null, 1));
     for (const [file, text] of Object.entries(files)) write(`state/extensions/p/${file}`, text);
@@ -137,7 +137,7 @@ describe("entry files of a package", () => {
   });
 
   test("a package.json that does not parse is reported with its line; the index file is still found", async () => {
-    const { read, write, plugin } = house();
+    const { read, write, plugin } = fixture();
     plugin("global", "p");
     write("state/extensions/p/package.json", `{\n "name": "p",\n "version" "1" }`);
     const inventory = await read();
@@ -148,7 +148,7 @@ describe("entry files of a package", () => {
 
 describe("code that is not even considered", () => {
   test("an entry outside of its folder, also through a link", async () => {
-    const { read, write, places, root } = house();
+    const { read, write, places, root } = fixture();
     write("elsewhere/evil.ts", CANARY);
     for (const [id, entry] of [
       ["climb", "../../../elsewhere/evil.ts"],
@@ -170,7 +170,7 @@ describe("code that is not even considered", () => {
     ["folder", "."],
     ["entry", "index.ts"],
   ])("a %s that every user can change", async (_name, what) => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     chmodSync(join(plugin("global", "p"), what), 0o777);
     const inventory = await read();
     expect(inventory.entries).toEqual([]);
@@ -178,7 +178,7 @@ describe("code that is not even considered", () => {
   });
 
   test("what belongs to another user, except in what comes with the program", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     const folders = [plugin("global", "p"), plugin("bundled", "device-pair")];
     // Files of root are fine for everybody, so where the tests run as root they are given away.
     if (process.getuid?.() === 0) for (const folder of folders) chownSync(folder, 4243, 4243);
@@ -208,7 +208,7 @@ describe("code that is not even considered", () => {
     "@/x",
   ])("the id %j is refused", async (id) => {
     expect(isPluginId(id)).toBe(false);
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("global", "p", { id });
     const inventory = await read();
     expect(inventory.entries).toMatchObject([{ id: "p", enabled: false, error: expect.stringContaining('"id": expected') }]);
@@ -233,7 +233,7 @@ describe("a manifest that cannot be used gives file, line and what was expected"
     ["nested too deeply", DEEP, /nested/, 1],
     ["too large", `{"id":"p","configSchema":{},"x":"${"x".repeat(1_100_000)}"}`, /at most 1 MB/, undefined],
   ])("%s", async (_name, text, message, line) => {
-    const { read, write, plugin } = house();
+    const { read, write, plugin } = fixture();
     const folder = plugin("global", "p");
     if (text === undefined) rmSync(join(folder, "openclaw.plugin.json"));
     else write("state/extensions/p/openclaw.plugin.json", text);
@@ -245,7 +245,7 @@ describe("a manifest that cannot be used gives file, line and what was expected"
   });
 
   test("a broken one does not stand in the way of another with the same id", async () => {
-    const { read, write, plugin } = house();
+    const { read, write, plugin } = fixture();
     plugin("global", "p");
     plugin("bundled", "p");
     write("state/extensions/p/openclaw.plugin.json", "{");
@@ -256,14 +256,14 @@ describe("a manifest that cannot be used gives file, line and what was expected"
   });
 
   test("comments and trailing commas are fine", async () => {
-    const { read, write, plugin } = house();
+    const { read, write, plugin } = fixture();
     plugin("global", "p");
     write("state/extensions/p/openclaw.plugin.json", `{ // mine\n id: 'p', configSchema: {}, }`);
     expect(await read({ plugins: { allow: ["p"] } })).toMatchObject({ entries: [{ id: "p", enabled: true }], diagnostics: [] });
   });
 
   test("fields of the wrong form are left out with a warning; unknown ones are kept", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("global", "p", {
       name: 5,
       channels: "x",
@@ -288,7 +288,7 @@ describe("a manifest that cannot be used gives file, line and what was expected"
   });
 
   test("manifest.json counts when it has an id and a schema, and only without the other", async () => {
-    const { read, write } = house();
+    const { read, write } = fixture();
     for (const id of ["p", "q"]) write(`state/extensions/${id}/index.js`, CANARY);
     write("state/extensions/p/manifest.json", { id: "p", configSchema: {} });
     write("state/extensions/q/manifest.json", { id: "q", name: "an app" });
@@ -299,7 +299,7 @@ describe("a manifest that cannot be used gives file, line and what was expected"
   });
 
   test("an id that differs from the package's name is reported, and used", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("global", "p", {}, "other");
     const inventory = await read();
     expect(inventory.entries).toMatchObject([{ id: "p" }]);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { house, remarks, states } from "./house.fixture.ts";
+import { fixture, remarks, states } from "./inventory.fixture.ts";
 import { configSections } from "./index.ts";
 
 describe("what the configuration needs", () => {
@@ -20,13 +20,13 @@ describe("what the configuration needs", () => {
     ["a provider of one agent", { agents: { list: [{ id: "a", model: "tg-models/x" }] } }, {}, "provider tg-models is configured"],
     ["nothing of it", { channels: { discord: { token: "x" } } }, {}, undefined],
   ])("%s", async (_name, config, env, reason) => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("bundled", "telegram", { channels: ["telegram"], providers: ["tg-models"] });
     expect((await read(config, { env })).entries[0]).toMatchObject({ enabled: reason !== undefined, reason: reason ?? "bundled (disabled by default)" });
   });
 
   test("a channel that stands in for another turns that one off", async () => {
-    const { read, plugin, write } = house();
+    const { read, plugin, write } = fixture();
     plugin("bundled", "imessage", { channels: ["imessage"] });
     plugin("bundled", "bluebubbles", { channels: ["bluebubbles"] });
     write("bundled/bluebubbles/package.json", {
@@ -43,7 +43,7 @@ describe("what the configuration needs", () => {
   });
 
   test("a phone that was linked", async () => {
-    const { read, plugin, write } = house();
+    const { read, plugin, write } = fixture();
     plugin("bundled", "whatsapp", { channels: ["whatsapp"] });
     expect((await read()).entries[0]?.enabled).toBe(false);
     write("state/credentials/whatsapp/default/creds.json", "{}");
@@ -53,7 +53,7 @@ describe("what the configuration needs", () => {
 
 describe("settings of plugins", () => {
   test("are checked against the manifest, with path and line of the configuration", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("global", "p");
     const inventory = await read(`{\n plugins: { entries: { p: { config: {\n  port: "x",\n  prot: 1,\n } } } },\n}`);
     expect(inventory.entries[0]).toMatchObject({
@@ -68,7 +68,7 @@ describe("settings of plugins", () => {
   });
 
   test("that are missing count as empty", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("global", "p", { configSchema: { type: "object", required: ["key"], properties: { key: { type: "string" } } } });
     const inventory = await read(`{\n plugins: { allow: ["p"] } }`);
     expect(inventory.entries[0]).toMatchObject({
@@ -79,7 +79,7 @@ describe("settings of plugins", () => {
   });
 
   test("of a plugin that is off are not checked", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("global", "p");
     const inventory = await read({ plugins: { entries: { p: { enabled: false, config: { port: "x" } } } } });
     expect(inventory.entries[0]?.error).toBeUndefined();
@@ -87,7 +87,7 @@ describe("settings of plugins", () => {
   });
 
   test("that are secret are not shown", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("global", "p", { uiHints: { port: { sensitive: true } } });
     const inventory = await read({ plugins: { entries: { p: { config: { port: "hunter2" } } } } });
     expect(JSON.stringify([inventory.diagnostics, inventory.entries[0]?.error])).not.toContain("hunter2");
@@ -96,7 +96,7 @@ describe("settings of plugins", () => {
   });
 
   test("whose schema uses what cannot be checked are taken, with a warning", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("global", "p", { configSchema: { type: "object", dependentSchemas: {} } });
     const inventory = await read({ plugins: { allow: ["p"], entries: { p: { config: { a: 1 } } } } });
     expect(inventory.entries[0]?.error).toBeUndefined();
@@ -104,7 +104,7 @@ describe("settings of plugins", () => {
   });
 
   test("a type that JSON Schema does not have is the manifest's fault, with its place there, and keeps no plugin out", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     const folder = plugin("global", "p", { configSchema: { type: "objekt", properties: { port: { type: "nummer" } } } });
     const inventory = await read(`{ plugins: { allow: ["p"], entries: { p: { config: { port: 1 } } } } }`);
     expect(inventory.entries[0]?.error).toBeUndefined();
@@ -116,7 +116,7 @@ describe("settings of plugins", () => {
   });
 
   test("of an id with dots are located", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("global", "a.b");
     const inventory = await read(`{ plugins: { entries: {\n "a.b": { config: {\n port: "x" } } } } }`);
     expect(remarks(inventory, "config-invalid")).toMatchObject([{ line: 3 }]);
@@ -125,7 +125,7 @@ describe("settings of plugins", () => {
 
 describe("names and origins", () => {
   test("that fit no plugin are reported with the one that was meant", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("global", "voice-call", { legacyPluginIds: ["voice"] });
     const inventory = await read(
       `{ plugins: {\n allow: ["voice-cal", "voice-call"],\n deny: ["gone"],\n entries: { other: {}, voice: {} },\n slots: { memory: "lance" } } }`,
@@ -139,13 +139,13 @@ describe("names and origins", () => {
   });
 
   test("a memory slot given to a plugin that keeps none", async () => {
-    const { read, plugin } = house();
+    const { read, plugin } = fixture();
     plugin("global", "p");
     expect(remarks(await read({ plugins: { slots: { memory: "p" } } }), "slot-kind")).toMatchObject([{ level: "warn", path: "plugins.slots.memory" }]);
   });
 
   test("code that nobody listed or installed is reported, once per reason", async () => {
-    const { read, plugin, places } = house();
+    const { read, plugin, places } = fixture();
     plugin("global", "p");
     expect(remarks(await read()).map(({ code }) => code)).toEqual(["allow-empty", "untracked"]);
     const installed = { plugins: { installs: { p: { source: "path", installPath: join(places.global, "p") } } } };
@@ -154,7 +154,7 @@ describe("names and origins", () => {
   });
 
   test("folders of skills must be in the plugin", async () => {
-    const { read, plugin, write } = house();
+    const { read, plugin, write } = fixture();
     const folder = plugin("global", "p", { skills: ["skills", "gone", "../../.."] });
     write("state/extensions/p/skills/a.md", "");
     const inventory = await read({ plugins: { allow: ["p"] } });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { isSensitivePath } from "../../config/index.ts";
-import { house } from "./house.fixture.ts";
+import { fixture } from "./inventory.fixture.ts";
 import { configSections, describedSections } from "./index.ts";
 
 const hints = { key: { label: "Key", sensitive: true }, "pins[].code": { sensitive: true }, "byName.*": { sensitive: true } };
 const channel = { schema: { type: "object", properties: { nest: { type: "string" } } }, uiHints: { nest: { sensitive: true } } };
 
 async function found() {
-  const at = house();
+  const at = fixture();
   at.plugin("global", "on", { name: "On", uiHints: hints });
   at.plugin("global", "off", { uiHints: { port: { sensitive: true } } });
   at.plugin("bundled", "waits", { name: "Waits", description: "For a nest.", channels: ["bird"], channelConfigs: { bird: { ...channel, label: "Bird" } } });

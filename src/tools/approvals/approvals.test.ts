@@ -13,7 +13,7 @@ let store: Store;
 beforeAll(async () => void (store = await openStore({ stateDir: mkdtempSync(join(tmpdir(), "approvals-")), clock })));
 afterAll(() => store[Symbol.asyncDispose]());
 
-function house() {
+function fixture() {
   const notices: ApprovalNotice[] = [];
   return { notices, approvals: createApprovals({ store, clock, ids: createIds(systemRandom), notify: (notice) => notices.push(notice) }) };
 }
@@ -21,7 +21,7 @@ const SOON = { timeout: 20_000, interval: 10 };
 const asked = { kind: "exec", request: { command: "ls" }, sessionKey: "agent:main:main" };
 
 test("a question is stored, sent, listed and answered once", async () => {
-  const { approvals, notices } = house();
+  const { approvals, notices } = fixture();
   const { id, decision, expiresAt } = await approvals.request(asked);
   expect(expiresAt).toBe(clock.now() + 120_000);
   expect(await approvals.list("exec")).toMatchObject([{ id, request: { command: "ls" }, state: "pending" }]);
@@ -37,7 +37,7 @@ test("a question is stored, sent, listed and answered once", async () => {
 });
 
 test("a session's open questions are there at once, without those of others and those that ended", async () => {
-  const { approvals } = house();
+  const { approvals } = fixture();
   const [one, two] = [await approvals.request(asked), await approvals.request({ ...asked, kind: "plugin", request: { title: "Send it?" } })];
   await approvals.request({ ...asked, sessionKey: "agent:main:other" });
   expect(approvals.open("agent:main:main")).toEqual([
@@ -51,7 +51,7 @@ test("a session's open questions are there at once, without those of others and 
 });
 
 test("of many answers at the same time one counts", async () => {
-  const { approvals } = house();
+  const { approvals } = fixture();
   const { id, decision } = await approvals.request(asked);
   const answers = await Promise.allSettled(["deny", "allow-once", "allow-always"].map((word) => approvals.resolve(id, word)));
   expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -59,7 +59,7 @@ test("of many answers at the same time one counts", async () => {
 });
 
 test("decisions that are not offered are refused and leave the question open", async () => {
-  const { approvals } = house();
+  const { approvals } = fixture();
   const { id, decision } = await approvals.request({ ...asked, allowed: ["allow-once", "deny"] });
   await expect(approvals.resolve(id, "allow-always")).rejects.toMatchObject({ code: "INVALID_INPUT" });
   await expect(approvals.resolve(id, "yes")).rejects.toMatchObject({ code: "INVALID_INPUT" });
@@ -68,7 +68,7 @@ test("decisions that are not offered are refused and leave the question open", a
 });
 
 test("nobody answers: it times out, and a late answer is refused", async () => {
-  const { approvals } = house();
+  const { approvals } = fixture();
   const { id, decision } = await approvals.request({ ...asked, timeoutMs: 1000 });
   clock.advance(1000);
   expect(await decision).toBe("timeout");
@@ -77,7 +77,7 @@ test("nobody answers: it times out, and a late answer is refused", async () => {
 });
 
 test("an instance that was disposed of reports nothing any more, and its question stays open for the next start", async () => {
-  const { approvals } = house();
+  const { approvals } = fixture();
   const heard: string[] = [];
   approvals.onNotice(({ type }) => heard.push(type));
   const { id } = await approvals.request({ ...asked, timeoutMs: 1000 });
@@ -89,7 +89,7 @@ test("an instance that was disposed of reports nothing any more, and its questio
 });
 
 test("a run that ends takes its question back", async () => {
-  const { approvals } = house();
+  const { approvals } = fixture();
   const stop = new AbortController();
   const context = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: "/", owner: true };
   const answer = approvals.ask({ title: "Send it?", description: "", toolName: "message", toolCallId: "c", pluginId: "p", context }, stop.signal);
@@ -102,9 +102,9 @@ test("a run that ends takes its question back", async () => {
 });
 
 test("a restart denies what was open", async () => {
-  const before = house();
+  const before = fixture();
   const { id } = await before.approvals.request(asked);
-  const after = house();
+  const after = fixture();
   await expect(after.approvals.resolve(id, "allow-once"), "even before it is written down").rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(await after.approvals.denyFormer()).toBeGreaterThanOrEqual(1);
   expect(await store.read("approvals.get", { id })).toMatchObject({ state: "decided", decision: "deny", decidedBy: "restart" });
@@ -112,7 +112,7 @@ test("a restart denies what was open", async () => {
 });
 
 test("the beginning of an id will do, when it means one question", async () => {
-  const { approvals } = house();
+  const { approvals } = fixture();
   const [one, two] = [await approvals.request({ ...asked, id: "12345678-one" }), await approvals.request({ ...asked, id: "12345678-two" })];
   await expect(approvals.resolve("12345678", "deny")).rejects.toMatchObject({ code: "NOT_FOUND" });
   await expect(approvals.resolve("12345", "deny")).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -122,7 +122,7 @@ test("the beginning of an id will do, when it means one question", async () => {
 });
 
 test("the outcome of a command is stored, and its session is notified once", async () => {
-  const { approvals } = house();
+  const { approvals } = fixture();
   const { id } = await approvals.request({ ...asked, sessionKey: "agent:main:outcome" });
   const unreported = async (): Promise<readonly string[]> =>
     (await store.read("approvals.unreported", { kind: "exec", since: 0, before: clock.now() + 1 }))

@@ -21,14 +21,14 @@ const tool = (rest: Partial<Tool> = {}): Tool => ({
   ...rest,
 });
 
-interface House {
+interface Fixture {
   readonly box: Toolbox;
   readonly hooks: Hooks;
   readonly clock: ReturnType<typeof manualClock>;
   readonly questions: ApprovalQuestion[];
 }
 
-async function house(tools: readonly Tool[] = [tool()], answer: ApprovalDecision = "allow-once", context: Partial<ToolContext> = {}): Promise<House> {
+async function fixture(tools: readonly Tool[] = [tool()], answer: ApprovalDecision = "allow-once", context: Partial<ToolContext> = {}): Promise<Fixture> {
   const clock = manualClock();
   const hooks = createHooks({ clock, log: silentLogger });
   const questions: ApprovalQuestion[] = [];
@@ -57,12 +57,12 @@ const call = (args: Record<string, unknown>, rest: Partial<BrokerCall> = {}): Br
 const text = (outcome: { content: readonly { type: string; text?: string }[] }): string => outcome.content.map((part) => part.text ?? part.type).join();
 
 test("a call runs and its result comes back", async () => {
-  const { box } = await house();
+  const { box } = await fixture();
   expect(await box.run(call({ who: "you" }))).toEqual({ content: [{ type: "text", text: "hello you" }], details: { params: { who: "you" } }, isError: false });
 });
 
 test("arguments that do not fit are reported with the received values; unambiguous ones are accepted", async () => {
-  const { box } = await house();
+  const { box } = await fixture();
   const refused = await box.run(call({ times: 0 }));
   expect(refused.isError).toBe(true);
   expect(text(refused)).toMatch(/^Validation failed for tool "greet":\n {2}- /);
@@ -71,25 +71,25 @@ test("arguments that do not fit are reported with the received values; unambiguo
 });
 
 test("a tool that is not there, or only for the owner, says so", async () => {
-  const { box } = await house([tool({ ownerOnly: true })]);
+  const { box } = await fixture([tool({ ownerOnly: true })]);
   expect(text(await box.run(call({ who: "you" })))).toBe("Tool greet not found");
   expect(box.schemas).toEqual([]);
-  expect(text(await (await house([])).box.run(call({}, { name: "fly" })))).toBe("Tool fly not found");
+  expect(text(await (await fixture([])).box.run(call({}, { name: "fly" })))).toBe("Tool fly not found");
 });
 
 test("a tool that throws, returns nonsense or a cycle still gives a result", async () => {
   const cyclic: Record<string, unknown> = {};
   cyclic["self"] = cyclic;
-  const failing = await house([tool({ run: () => Promise.reject(new Error("out of paper")) })]);
+  const failing = await fixture([tool({ run: () => Promise.reject(new Error("out of paper")) })]);
   expect(await failing.box.run(call({ who: "x" }))).toMatchObject({ isError: true, details: { status: "error", tool: "greet", error: "out of paper" } });
-  const odd = await house([tool({ run: () => Promise.resolve(undefined as never) })]);
+  const odd = await fixture([tool({ run: () => Promise.resolve(undefined as never) })]);
   expect(text(await odd.box.run(call({ who: "x" })))).toBe("(greet returned nothing)");
-  const looped = await house([tool({ run: () => Promise.resolve({ ...textOutcome("ok"), details: cyclic }) })]);
+  const looped = await fixture([tool({ run: () => Promise.resolve({ ...textOutcome("ok"), details: cyclic }) })]);
   expect((await looped.box.run(call({ who: "x" }))).details).toMatchObject({ persistedDetailsTruncated: true });
 });
 
 test("a flood is cut, and that is said", async () => {
-  const { box } = await house([tool({ run: () => Promise.resolve(textOutcome("x".repeat(1_000_000))) })]);
+  const { box } = await fixture([tool({ run: () => Promise.resolve(textOutcome("x".repeat(1_000_000))) })]);
   const said = text(await box.run(call({ who: "x" })));
   expect(said.length).toBeLessThan(401_000);
   expect(said).toMatch(/^x+\n\n\[\d+ characters left out here\]\n\nx+$/);
@@ -97,7 +97,7 @@ test("a flood is cut, and that is said", async () => {
 
 test("a tool that hangs ends at its time, or when the run is stopped", async () => {
   const hanging = tool({ timeoutMs: 1_000, run: () => new Promise(() => undefined) });
-  const { box, clock } = await house([hanging]);
+  const { box, clock } = await fixture([hanging]);
   const late = box.run(call({ who: "x" }));
   await Promise.resolve();
   await new Promise((resolve) => setImmediate(resolve));
@@ -111,7 +111,7 @@ test("a tool that hangs ends at its time, or when the run is stopped", async () 
 });
 
 test("a hook can change the arguments, block the call, and sees how it ended", async () => {
-  const { box, hooks } = await house();
+  const { box, hooks } = await fixture();
   const seen: unknown[] = [];
   const host = { pluginId: "test", trusted: true };
   hooks.on("before_tool_call", ({ params }) => (params["who"] === "enemy" ? { block: true, blockReason: "no enemies" } : { params: { who: "friend" } }), host);
@@ -122,7 +122,7 @@ test("a hook can change the arguments, block the call, and sees how it ended", a
 });
 
 test("arguments that a hook changed so that they no longer fit are refused", async () => {
-  const { box, hooks } = await house();
+  const { box, hooks } = await fixture();
   hooks.on("before_tool_call", () => ({ params: { times: -1 } }), { pluginId: "test", trusted: true });
   expect(text(await box.run(call({ who: "you" })))).toMatch(/^A plugin.*changed the arguments/);
 });
@@ -134,7 +134,7 @@ test.each<[ApprovalDecision, string]>([
   ["timeout", "Not approved in time: May I?"],
   ["cancelled", "The question was withdrawn: May I?"],
 ])("a call that needs an approval waits for it: %s", async (decision, expected) => {
-  const { box, hooks, questions } = await house(undefined, decision);
+  const { box, hooks, questions } = await fixture(undefined, decision);
   const decisions: string[] = [];
   hooks.on("before_tool_call", () => ({ requireApproval: { title: "May I?", description: "greet you", onResolution: (how) => void decisions.push(how) } }), {
     pluginId: "test",
@@ -147,7 +147,7 @@ test.each<[ApprovalDecision, string]>([
 
 test("what a tool shows on its way is bounded too, and ends with the call", async () => {
   const updates: string[] = [];
-  const { box } = await house([
+  const { box } = await fixture([
     tool({
       run({ update }) {
         update(textOutcome("half"));
@@ -202,14 +202,14 @@ test("a mistake in a list is reported once, not with every run, and no plugin's 
 
 test("a tool that asks is run when the operator approves, asking again each time, with the arguments that were shown", async () => {
   const asks: Tool["asks"] = ({ who }) => (who === "world" ? undefined : { title: `Greet ${String(who)}`, description: "loudly" });
-  const { box, questions, hooks } = await house([tool({ asks })]);
+  const { box, questions, hooks } = await fixture([tool({ asks })]);
   hooks.on("before_tool_call", ({ params }) => (params["who"] === "me" ? { params: { who: "her" } } : undefined), { pluginId: "p" });
   expect(text(await box.run(call({ who: "world" })))).toBe("hello world");
   expect(questions).toEqual([]);
   expect(text(await box.run(call({ who: "me" })))).toBe("hello her");
   expect(questions).toMatchObject([{ title: "Greet her", toolName: "greet", allowedDecisions: ["allow-once", "deny"] }]);
   for (const answer of ["deny", "timeout", "cancelled"] as const) {
-    const closed = await house([tool({ asks })], answer);
+    const closed = await fixture([tool({ asks })], answer);
     expect(await closed.box.run(call({ who: "you" })), answer).toMatchObject({ isError: true });
   }
 });
@@ -222,7 +222,7 @@ test("what fails around a tool is the result of its call", async () => {
     },
   });
   const broken = tool({ parameters: { type: "object", properties } });
-  const { box } = await house([broken]);
+  const { box } = await fixture([broken]);
   const outcome = await box.run(call({ who: "x" }));
   expect(outcome.isError).toBe(true);
   expect(text(outcome)).toMatch(/^The call of greet failed: /);
@@ -230,7 +230,7 @@ test("what fails around a tool is the result of its call", async () => {
 
 test("images beyond what can be kept are left out, and that is said", async () => {
   const image = { type: "image" as const, data: "A".repeat(15_000_000), mimeType: "image/png" };
-  const { box } = await house([tool({ run: () => Promise.resolve({ content: [image, image, { type: "text", text: "two" }], isError: false }) })]);
+  const { box } = await fixture([tool({ run: () => Promise.resolve({ content: [image, image, { type: "text", text: "two" }], isError: false }) })]);
   const { content } = await box.run(call({ who: "x" }));
   expect(content.map((part) => (part.type === "text" ? part.text : part.type))).toEqual(["image", "two", "[1 images were too large and were left out]"]);
 });
@@ -248,7 +248,7 @@ test("calls that run side by side are decided about one after the other, in thei
       return textOutcome(id);
     },
   });
-  const { box, hooks } = await house([slow]);
+  const { box, hooks } = await fixture([slow]);
   hooks.on(
     "before_tool_call",
     async ({ toolCallId }) => {
@@ -268,7 +268,7 @@ test("calls that run side by side are decided about one after the other, in thei
 
 test("a run that is stopped while a question is open asks about no further call", async () => {
   const asked: string[] = [];
-  const { box, hooks } = await house([tool({ executionMode: "parallel" })]);
+  const { box, hooks } = await fixture([tool({ executionMode: "parallel" })]);
   const stop = new AbortController();
   hooks.on("before_tool_call", ({ toolCallId }) => (asked.push(String(toolCallId)), stop.abort(), undefined), { pluginId: "p", trusted: true });
   const outcomes = await Promise.all(["a", "b"].map((id) => box.run(call({ who: "you" }, { id, signal: stop.signal }))));
@@ -277,7 +277,7 @@ test("a run that is stopped while a question is open asks about no further call"
 });
 
 test("tools are sequential unless they say otherwise", async () => {
-  const { box } = await house([tool(), tool({ name: "look", executionMode: "parallel" }), tool({ name: "change", executionMode: "sequential" })]);
+  const { box } = await fixture([tool(), tool({ name: "look", executionMode: "parallel" }), tool({ name: "change", executionMode: "sequential" })]);
   expect(["greet", "look", "LOOK", "change", "unknown"].filter((name) => box.isParallel(name))).toEqual(["look", "LOOK"]);
 });
 
@@ -290,7 +290,7 @@ test("texts that models wrap or pack twice are read as meant; what is ambiguous 
       options: { type: "object", properties: { deep: { type: "boolean" } } },
     },
   };
-  const { box } = await house([tool({ parameters })]);
+  const { box } = await fixture([tool({ parameters })]);
   const read = async (args: Record<string, unknown>): Promise<unknown> => (await box.run(call(args))).details;
   expect(await read({ content: { text: "a" } })).toEqual({ params: { content: "a" } });
   expect(await read({ content: [{ type: "text", text: "a" }, { parts: ["b", { content: "c" }] }] })).toEqual({ params: { content: "abc" } });
@@ -302,6 +302,6 @@ test("texts that models wrap or pack twice are read as meant; what is ambiguous 
 
 test("a tool may mend its arguments before they are checked", async () => {
   const prepareArguments = (raw: object): object => ({ ...raw, who: (raw as { name?: string }).name });
-  const { box } = await house([tool({ prepareArguments, parameters: { type: "object", properties: { who: { type: "string" } }, required: ["who"] } })]);
+  const { box } = await fixture([tool({ prepareArguments, parameters: { type: "object", properties: { who: { type: "string" } }, required: ["who"] } })]);
   expect(text(await box.run(call({ name: "you" })))).toBe("hello you");
 });

@@ -6,12 +6,12 @@ import { AppError } from "../../base/errors.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
 import type { Elevation, ExecToolDeps } from "./deps.ts";
 import { execSettings } from "./settings.ts";
-import { gateway, house, isAlive, sessionOf, SOON, text, UNASKED, withStore } from "./house.fixture.ts";
+import { gateway, fixture, isAlive, sessionOf, SOON, text, UNASKED, withStore } from "./exec.fixture.ts";
 
 withStore();
 
 test("a command runs in the workspace; output, code and folder come back", async () => {
-  const { exec, workspace } = house();
+  const { exec, workspace } = fixture();
   expect(await exec({ command: "pwd" })).toEqual({
     content: [{ type: "text", text: workspace }],
     details: { status: "completed", exitCode: 0, durationMs: 0, aggregated: workspace, cwd: workspace },
@@ -22,7 +22,7 @@ test("a command runs in the workspace; output, code and folder come back", async
 });
 
 test("variables of the call arrive; those that load code are refused, and inherited ones are not passed on", async () => {
-  const { exec } = house();
+  const { exec } = fixture();
   expect(text(await exec({ command: 'echo "$GREETING ${NODE_OPTIONS-none}"', env: { GREETING: "hi" } }))).toBe("hi none");
   for (const name of ["LD_PRELOAD", "NODE_OPTIONS", "BASH_ENV", "DYLD_INSERT_LIBRARIES", "PYTHONHOME", "GCONV_PATH", "SSLKEYLOGFILE", "IFS"]) {
     expect(text(await exec({ command: "true", env: { [name]: "x" } }))).toMatch(/^Security Violation: /);
@@ -30,25 +30,25 @@ test("variables of the call arrive; those that load code are refused, and inheri
 });
 
 test("a missing folder is reported, and the workspace is used", async () => {
-  const { exec, workspace } = house();
+  const { exec, workspace } = fixture();
   expect(text(await exec({ command: "pwd", workdir: "no/such" }))).toBe(
     `Warning: workdir ${JSON.stringify(join(workspace, "no/such"))} is not there; running in ${JSON.stringify(workspace)}.\n\n${workspace}`,
   );
 });
 
 test("control characters do not come through, and half a character waits for its other half", async () => {
-  const { exec } = house();
+  const { exec } = fixture();
   expect(text(await exec({ command: `printf 'a\\033[31mb\\000\\007c\\342\\200\\256d\\te\\303'; printf '\\244'` }))).toBe("abcd\teä");
 });
 
 test("colours, titles and pictures of a terminal leave nothing behind, wherever they are split", async () => {
-  const { exec } = house();
+  const { exec } = fixture();
   const printed = String.raw`printf 'a\033[1;31mb\033[0m'; printf '\033]0;title\007c\033]8;;http://x\033\\d'; printf '\033]1337;File='; head -c 9000 /dev/zero | tr '\0' A; printf '\007e\033[3'; sleep 0.1; printf '2mf\n'; printf 'g\033]0;never ends'`;
   expect(text(await exec({ command: printed }))).toBe("abcdef\ng");
 });
 
 test("of a long output the beginning and the end are shown, and all of it is in a file", async () => {
-  const { exec, workspace } = house();
+  const { exec, workspace } = fixture();
   const outcome = await exec({ command: "echo first; seq 1 20000; echo 'the error at the end' >&2; exit 2" });
   const shown = text(outcome);
   expect(shown.length).toBeLessThan(41_000);
@@ -63,7 +63,7 @@ test("of a long output the beginning and the end are shown, and all of it is in 
 });
 
 test("of a command that prints faster than the disk writes, the file has every line", async () => {
-  const { exec, workspace } = house();
+  const { exec, workspace } = fixture();
   const [, file] = /all of it is in (\S+), which read/.exec(text(await exec({ command: "seq 1 600000" })))!;
   const written = readFileSync(join(workspace, file!), "utf8");
   expect(written).toHaveLength(4_088_895);
@@ -71,7 +71,7 @@ test("of a command that prints faster than the disk writes, the file has every l
 });
 
 test("a long output is not written through a link that leads out of the workspace", async () => {
-  const { exec, workspace } = house();
+  const { exec, workspace } = fixture();
   const elsewhere = mkdtempSync(join(tmpdir(), "elsewhere-"));
   symlinkSync(elsewhere, join(workspace, ".openclaw"));
   expect(text(await exec({ command: "seq 1 20000" }))).toMatch(/\[\d+ characters left out here\]/);
@@ -79,7 +79,7 @@ test("a long output is not written through a link that leads out of the workspac
 });
 
 test("all of the long output of a command in the background is in a file, too", async () => {
-  await using there = house();
+  await using there = fixture();
   const { exec, workspace, process } = there;
   const sessionId = sessionOf(await exec({ command: "seq 1 20000; echo the end", background: true }));
   const ended = await process({ action: "poll", sessionId, timeout: 60_000 });
@@ -89,12 +89,12 @@ test("all of the long output of a command in the background is in a file, too", 
 });
 
 test("binary output is described", async () => {
-  const { exec } = house();
+  const { exec } = fixture();
   expect(text(await exec({ command: "head -c 4000 /dev/urandom" }))).toMatch(/^\[binary output, not shown: about /);
 });
 
 test("a command that takes longer goes to the background and is followed there", async () => {
-  await using there = house();
+  await using there = fixture();
   const { exec, clock, workspace } = there;
   const running = exec({ command: "while [ ! -e go ]; do sleep 0.02; done; echo done", yieldMs: 50 });
   let over = false;
@@ -120,7 +120,7 @@ test("a command that takes longer goes to the background and is followed there",
 });
 
 test("a finished command is forgotten after its time", async () => {
-  await using there = house({ tools: { exec: { security: "full", ask: "off", cleanupMs: 60_000 } } });
+  await using there = fixture({ tools: { exec: { security: "full", ask: "off", cleanupMs: 60_000 } } });
   const sessionId = sessionOf(await there.exec({ command: "echo x", background: true }));
   await expect.poll(async () => text(await there.process({ action: "list" })), SOON).toMatch(/completed/);
   expect(there.announced).toHaveLength(1);
@@ -129,7 +129,7 @@ test("a finished command is forgotten after its time", async () => {
 });
 
 test("time that is up ends the command and all it started", async () => {
-  await using there = house();
+  await using there = fixture();
   const running = there.exec({ command: "sleep 300 & echo $! > child; echo started; wait", timeout: 2, yieldMs: 120_000 });
   await expect.poll(() => existsSync(join(there.workspace, "child")) && readFileSync(join(there.workspace, "child"), "utf8").endsWith("\n"), SOON).toBe(true);
   await expect.poll(() => there.updates.length, SOON).toBeGreaterThan(0);
@@ -142,7 +142,7 @@ test("time that is up ends the command and all it started", async () => {
 });
 
 test("what ignores the first signal is killed three seconds later", async () => {
-  await using there = house();
+  await using there = fixture();
   const stop = new AbortController();
   const running = there.exec({ command: "trap '' TERM; echo ready; while :; do sleep 0.05; done" }, stop.signal);
   await expect.poll(() => there.updates.length, SOON).toBeGreaterThan(0);
@@ -154,7 +154,7 @@ test("what ignores the first signal is killed three seconds later", async () => 
 });
 
 test("stopping the turn ends a command in the foreground, never one in the background", async () => {
-  await using there = house();
+  await using there = fixture();
   const stop = new AbortController();
   const left = await there.exec({ command: "sleep 300", background: true }, stop.signal);
   const running = there.exec({ command: "sleep 300" }, stop.signal);
@@ -169,34 +169,34 @@ test("stopping the turn ends a command in the foreground, never one in the backg
 });
 
 test("without the process tool nothing goes to the background", async () => {
-  const { exec } = house(UNASKED, { canBackground: () => false });
+  const { exec } = fixture(UNASKED, { canBackground: () => false });
   expect(text(await exec({ command: "echo x", background: true }))).toBe("Warning: the process tool is not allowed here; running in the foreground.\n\nx");
 });
 
 test("a call may not choose another host, and a sandbox that is missing is not walked around", async () => {
-  expect(text(await house().exec({ command: "true", host: "gateway" }))).toBe(
+  expect(text(await fixture().exec({ command: "true", host: "gateway" }))).toBe(
     "exec host not allowed (requested gateway; configure tools.exec.host=sandbox to allow).",
   );
-  const boxed = house({}, { sandboxed: () => true });
+  const boxed = fixture({}, { sandboxed: () => true });
   expect(text(await boxed.exec({ command: "touch escaped" }))).toMatch(/must run in a sandbox/);
   expect(existsSync(join(boxed.workspace, "escaped"))).toBe(false);
-  expect(text(await house({ tools: { exec: { host: "node" } } }).exec({ command: "true" }))).toMatch(/paired node/);
+  expect(text(await fixture({ tools: { exec: { host: "node" } } }).exec({ command: "true" }))).toMatch(/paired node/);
 });
 
 test("on the host the rules decide; a call makes them stricter only", async () => {
   const full: OpenClawConfig = { tools: { exec: { host: "gateway", security: "full" } } };
-  expect(text(await house(full).exec({ command: "echo x" }))).toBe("x");
-  expect(text(await house(full).exec({ command: "echo x", security: "deny" }))).toBe("exec denied: host=gateway security=deny");
+  expect(text(await fixture(full).exec({ command: "echo x" }))).toBe("x");
+  expect(text(await fixture(full).exec({ command: "echo x", security: "deny" }))).toBe("exec denied: host=gateway security=deny");
   const closed: OpenClawConfig = { tools: { exec: { host: "gateway", ask: "off" } } };
-  expect(await house(closed).exec({ command: "echo x", security: "full" })).toMatchObject({ isError: true, details: { status: "error" } });
-  expect(text(await house(closed).exec({ command: "echo x", security: "full" }))).toBe("exec denied: allowlist miss");
-  expect(text(await house(full, {}, { version: 1, defaults: { security: "deny" } }).exec({ command: "echo x" }))).toBe(
+  expect(await fixture(closed).exec({ command: "echo x", security: "full" })).toMatchObject({ isError: true, details: { status: "error" } });
+  expect(text(await fixture(closed).exec({ command: "echo x", security: "full" }))).toBe("exec denied: allowlist miss");
+  expect(text(await fixture(full, {}, { version: 1, defaults: { security: "deny" } }).exec({ command: "echo x" }))).toBe(
     "exec denied: host=gateway security=deny",
   );
 });
 
 test("an approved command runs in the background and is announced; once is once", async () => {
-  await using there = house(gateway);
+  await using there = fixture(gateway);
   const asked = await there.exec({ command: "echo approved > made; echo said" });
   const { approvalId } = asked.details as { approvalId: string };
   expect(text(asked)).toBe(`Approval required (id ${approvalId.slice(0, 8)}). Approve to run; updates will arrive after completion.`);
@@ -209,7 +209,7 @@ test("an approved command runs in the background and is announced; once is once"
 });
 
 test("always is remembered for the program with its options", async () => {
-  await using there = house(gateway, {}, undefined, "always");
+  await using there = fixture(gateway, {}, undefined, "always");
   const { approvalId } = (await there.exec({ command: "uname -s" })).details as { approvalId: string };
   await there.approvals.resolve(approvalId, "allow-always");
   await expect.poll(() => there.announced.length, SOON).toBe(1);
@@ -222,7 +222,7 @@ test.each([
   ["deny", "deny", "user-denied"],
   ["nobody", undefined, "approval-timeout"],
 ])("what was not approved does not run: %s", async (_, decision, why) => {
-  await using there = house(gateway);
+  await using there = fixture(gateway);
   const { approvalId } = (await there.exec({ command: "touch made" })).details as { approvalId: string };
   if (decision === undefined) there.clock.advance(120_000);
   else await there.approvals.resolve(approvalId, decision);
@@ -233,7 +233,7 @@ test.each([
 test("a session goes on with what became of a command that was asked about: its end, a refusal, or that nobody decided", async () => {
   const outcomes: unknown[] = [];
   const goOn: ExecToolDeps["goOn"] = async ({ command, origin }, outcome) => void outcomes.push([command, origin, outcome]);
-  await using there = house(gateway, { goOn, origin: ({ runId }) => ({ from: runId }) });
+  await using there = fixture(gateway, { goOn, origin: ({ runId }) => ({ from: runId }) });
   const ask = async (command: string): Promise<string> => ((await there.exec({ command })).details as { approvalId: string }).approvalId;
   await there.approvals.resolve((await ask("echo said; exit 3")).slice(0, 8), "allow-once");
   const ended = { state: "ended", exitCode: 3, signal: null, timedOut: false, output: "said", session: expect.stringMatching(/^[a-z]+-[a-z]+$/) };
@@ -248,7 +248,7 @@ test("a session goes on with what became of a command that was asked about: its 
 
 test("one that was ended on purpose wakes no session; one that ends with the gateway is left for the next", async () => {
   const outcomes: unknown[] = [];
-  const there = house(gateway, { goOn: async (_, outcome) => void outcomes.push(outcome) });
+  const there = fixture(gateway, { goOn: async (_, outcome) => void outcomes.push(outcome) });
   const start = async (): Promise<void> => {
     const before = there.processes.list("agent:main:main").filter(({ end }) => !end).length;
     await there.approvals.resolve(((await there.exec({ command: "sleep 300" })).details as { approvalId: string }).approvalId, "allow-once");
@@ -263,42 +263,42 @@ test("one that was ended on purpose wakes no session; one that ends with the gat
 });
 
 test("a command that cannot be shown whole to the approver is refused", async () => {
-  const outcome = await house(gateway).exec({ command: `echo ${"x".repeat(100_000)}` });
+  const outcome = await fixture(gateway).exec({ command: `echo ${"x".repeat(100_000)}` });
   expect([outcome.isError, text(outcome)]).toEqual([true, expect.stringContaining("cannot be shown whole")]);
 });
 
 test("when nobody answers, the fallback of the rules holds", async () => {
-  await using there = house(gateway, {}, { version: 1, defaults: { askFallback: "allowlist" } });
+  await using there = fixture(gateway, {}, { version: 1, defaults: { askFallback: "allowlist" } });
   await there.exec({ command: "touch made" });
   there.clock.advance(120_000);
   await expect.poll(() => there.announced[0], SOON).toContain("approval-timeout (allowlist-miss)");
-  await using free = house(gateway, {}, { version: 1, defaults: { askFallback: "full" } });
+  await using free = fixture(gateway, {}, { version: 1, defaults: { askFallback: "full" } });
   await free.exec({ command: "touch made" });
   free.clock.advance(120_000);
   await expect.poll(() => existsSync(join(free.workspace, "made")), SOON).toBe(true);
 });
 
 test("as delivered nothing runs on this machine that nobody allowed, although no sandbox is configured", async () => {
-  await using there = house({});
+  await using there = fixture({});
   expect((await there.exec({ command: "echo x" })).details).toMatchObject({ status: "approval-pending", host: "gateway" });
 });
 
 test("variables of plugins are part of the plan, those of skills reach the command and no question", async () => {
   const pluginEnvironment = () => Promise.resolve({ FROM_PLUGIN: "p" });
-  await using there = house(UNASKED, { pluginEnvironment });
+  await using there = fixture(UNASKED, { pluginEnvironment });
   expect(text(await there.exec({ command: "echo $FROM_PLUGIN $OWN", env: { OWN: "o" } }))).toBe("p o");
-  await using asking = house({}, { pluginEnvironment });
+  await using asking = fixture({}, { pluginEnvironment });
   await asking.exec({ command: "echo x", env: { OWN: "o" } });
   const [question] = await asking.approvals.list();
   expect(question!.request).toMatchObject({ environment: "FROM_PLUGIN (set by plugins), OWN=o", plan: { env: { FROM_PLUGIN: "p", OWN: "o" } } });
 });
 
 test("elevated runs on the host when it is permitted, and says why when not", async () => {
-  const level = (elevation: Elevation) => house({}, { elevation: () => elevation });
-  expect(text(await house().exec({ command: "true", elevated: true }))).toContain("tools.elevated.enabled is false");
+  const level = (elevation: Elevation) => fixture({}, { elevation: () => elevation });
+  expect(text(await fixture().exec({ command: "true", elevated: true }))).toContain("tools.elevated.enabled is false");
   expect(text(await level({ permitted: true, level: "full" }).exec({ command: "echo x", elevated: true }))).toBe("x");
   expect(text(await level({ permitted: true, level: "on" }).exec({ command: "id > x", elevated: true }))).toMatch(/^(Approval required|exec denied)/);
-  expect(text(await house(UNASKED, { elevation: () => ({ permitted: true, level: "on" }) }).exec({ command: "echo x", elevated: false }))).toBe("x");
+  expect(text(await fixture(UNASKED, { elevation: () => ({ permitted: true, level: "on" }) }).exec({ command: "echo x", elevated: false }))).toBe("x");
 });
 
 test("an elevated command of a sandboxed session runs on the host, in the folder that the session works in", async () => {
@@ -310,7 +310,7 @@ test("an elevated command of a sandboxed session runs on the host, in the folder
     sandbox: () => ({ files }) as never,
     elevation: () => ({ permitted: true, level: "full" }),
   };
-  const { exec } = house(UNASKED, sandboxed);
+  const { exec } = fixture(UNASKED, sandboxed);
   const where = async (workdir?: string): Promise<string> =>
     text(await exec({ command: "pwd", elevated: true, ...(workdir === undefined ? {} : { workdir }) }));
   expect(await where()).toBe(folder);
@@ -320,7 +320,7 @@ test("an elevated command of a sandboxed session runs on the host, in the folder
   expect(text(await exec({ command: "seq 1 20000", elevated: true }))).toContain("all of it is in .openclaw/outputs/");
   expect(readdirSync(join(folder, ".openclaw/outputs")).filter((name) => name.endsWith(".txt"))).toHaveLength(1);
   expect(await where("/workspace/none")).toContain(`is not there; running in ${JSON.stringify(folder)}.`);
-  const broken = house(UNASKED, {
+  const broken = fixture(UNASKED, {
     ...sandboxed,
     sandbox: () => {
       throw new AppError("UNAVAILABLE", "no docker here");
@@ -331,7 +331,7 @@ test("an elevated command of a sandboxed session runs on the host, in the folder
 
 test("elevated full asks nobody, as far as the configuration, the session and the file of approvals go", async () => {
   const full = (config: OpenClawConfig, rules?: object, over = {}) =>
-    house(config, { elevation: () => ({ permitted: true, level: "full" }), ...over }, rules).exec({ command: "echo x", elevated: true });
+    fixture(config, { elevation: () => ({ permitted: true, level: "full" }), ...over }, rules).exec({ command: "echo x", elevated: true });
   expect(text(await full({}))).toBe("x");
   expect(text(await full({ tools: { exec: { security: "deny" } } }))).toBe("exec denied: host=gateway security=deny");
   expect(text(await full({ tools: { exec: { ask: "always" } } }))).toMatch(/^Approval required/);
@@ -343,9 +343,9 @@ test("elevated full asks nobody, as far as the configuration, the session and th
 
 test("programs of skills run unasked where the rules say so, by the file that their name means on this machine", async () => {
   const skillPrograms = () => Promise.resolve(["uname", "../uname", "no-such-program"]);
-  await using asking = house(gateway, { skillPrograms });
+  await using asking = fixture(gateway, { skillPrograms });
   expect(text(await asking.exec({ command: "uname -s" }))).toMatch(/^Approval required/);
-  await using there = house(gateway, { skillPrograms }, { version: 1, agents: { main: { autoAllowSkills: true } } });
+  await using there = fixture(gateway, { skillPrograms }, { version: 1, agents: { main: { autoAllowSkills: true } } });
   expect((await there.exec({ command: "uname -s" })).details).toMatchObject({ status: "completed", exitCode: 0 });
   expect(text(await there.exec({ command: "uname -s; id" }))).toMatch(/^Approval required/);
   writeFileSync(join(there.workspace, "uname"), "#!/bin/sh\ntouch made\n", { mode: 0o755 });
@@ -354,14 +354,14 @@ test("programs of skills run unasked where the rules say so, by the file that th
 
 test("a program of a skill that lies in the workspace is asked about: the agent may have written it", async () => {
   const env = { PATH: process.env["PATH"], SHELL: "/bin/sh" };
-  await using there = house(gateway, { env, skillPrograms: () => Promise.resolve(["made-here"]) }, { version: 1, defaults: { autoAllowSkills: true } });
+  await using there = fixture(gateway, { env, skillPrograms: () => Promise.resolve(["made-here"]) }, { version: 1, defaults: { autoAllowSkills: true } });
   env.PATH = `${there.workspace}:${env.PATH}`;
   writeFileSync(join(there.workspace, "made-here"), "#!/bin/sh\necho ran\n", { mode: 0o755 });
   expect(text(await there.exec({ command: "made-here" }))).toMatch(/^Approval required/);
 });
 
 test("commands without a terminal cannot be typed into", async () => {
-  await using there = house();
+  await using there = fixture();
   const sessionId = sessionOf(await there.exec({ command: "sleep 300", background: true }));
   for (const action of ["write", "send-keys", "paste", "submit"]) {
     expect(await there.process({ action, sessionId, data: "x", keys: ["Enter"], text: "x" })).toMatchObject({

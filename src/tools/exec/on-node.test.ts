@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { AppError } from "../../base/errors.ts";
-import { house, SOON, text, withStore } from "./house.fixture.ts";
+import { fixture, SOON, text, withStore } from "./exec.fixture.ts";
 import { commandText, environmentText } from "./node-command.ts";
 import type { NodeCommand, NodeRun, NodeRunner } from "./on-node.ts";
 
@@ -33,7 +33,7 @@ const onNode = (exec: object = {}): OpenClawConfig => ({ tools: { exec: { host: 
 
 test("a command goes to the node with its folder, variables and time, and its output comes back", async () => {
   const nodes = nodesAnswering();
-  await using place = house(onNode({ security: "full", ask: "off" }), { nodes });
+  await using place = fixture(onNode({ security: "full", ask: "off" }), { nodes });
   const outcome = await place.exec({ command: "make all", workdir: "/srv", env: { CI: "1" }, timeout: 5 });
   expect(text(outcome)).toBe("done");
   expect(outcome.details).toMatchObject({ status: "completed", exitCode: 0, aggregated: "done", cwd: "/srv", nodeId: "node-1" });
@@ -50,7 +50,7 @@ test("failures of the command and refusals of the node differ", async () => {
     new AppError("UNAVAILABLE", "Error: node disconnected (system.run)"),
   ];
   const nodes = nodesAnswering(() => answers.shift()!);
-  await using place = house(onNode(), { nodes });
+  await using place = fixture(onNode(), { nodes });
   const run = async () => {
     const outcome = await place.exec({ command: "make" });
     return [text(outcome), outcome.isError];
@@ -63,26 +63,26 @@ test("failures of the command and refusals of the node differ", async () => {
 
 test("the configured node cannot be left, and unknown ones are errors", async () => {
   const nodes = nodesAnswering();
-  await using place = house(onNode({ node: "shed" }), { nodes });
+  await using place = fixture(onNode({ node: "shed" }), { nodes });
   expect(text(await place.exec({ command: "ls", node: "attic" }))).toBe("exec node not allowed (bound to shed)");
   expect(text(await place.exec({ command: "ls", node: "nowhere" }))).toBe("exec node not allowed (bound to shed)");
   expect(text(await place.exec({ command: "ls", node: "node-1" }))).toBe("done");
   expect(nodes.ran.map(({ nodeId }) => nodeId)).toEqual(["node-1"]);
-  await using open = house(onNode(), { nodes });
+  await using open = fixture(onNode(), { nodes });
   expect(text(await open.exec({ command: "ls", node: "nowhere" }))).toBe('unknown node "nowhere"');
 });
 
 test("nothing is sent where the rules or the variables forbid it", async () => {
   const nodes = nodesAnswering();
-  await using denied = house(onNode({ security: "deny" }), { nodes });
+  await using denied = fixture(onNode({ security: "deny" }), { nodes });
   expect(text(await denied.exec({ command: "ls" }))).toBe("exec denied: host=node security=deny");
-  await using place = house(onNode(), { nodes });
+  await using place = fixture(onNode(), { nodes });
   expect(text(await place.exec({ command: "ls", env: { PATH: "/evil" } }))).toContain("Security Violation");
   expect(text(await place.exec({ command: "ls", env: { LD_PRELOAD: "/evil" } }))).toContain("Security Violation");
   expect(text(await place.exec({ command: " " }))).toContain("command is empty");
-  await using elsewhere = house({ tools: { exec: { host: "gateway" } } }, { nodes });
+  await using elsewhere = fixture({ tools: { exec: { host: "gateway" } } }, { nodes });
   expect(text(await elsewhere.exec({ command: "ls", host: "node" }))).toContain("exec host not allowed");
-  await using none = house(onNode());
+  await using none = fixture(onNode());
   expect(text(await none.exec({ command: "ls" }))).toContain("there is none");
   expect(nodes.ran).toEqual([]);
 });
@@ -90,7 +90,7 @@ test("nothing is sent where the rules or the variables forbid it", async () => {
 test("what the node asks about runs once, after the operator allowed it, under the approval's id", async () => {
   const nodes = nodesAnswering(({ approvalId }) => (approvalId === undefined ? { kind: "asks" } : ENDED));
   const secrets = async () => ({ API_KEY: "hidden" });
-  await using place = house(onNode(), { nodes, pluginEnvironment: secrets });
+  await using place = fixture(onNode(), { nodes, pluginEnvironment: secrets });
   const asked = await place.exec({ command: "deploy", env: { CI: "1" } });
   expect(asked.details).toMatchObject({ status: "approval-pending", host: "node", nodeId: "node-1", command: "deploy" });
   const [question] = await place.approvals.list("exec");
@@ -108,7 +108,7 @@ test("what the node asks about runs once, after the operator allowed it, under t
 
 test("ask=always asks before anything is sent, and no answer or a denial sends nothing", async () => {
   const nodes = nodesAnswering();
-  await using place = house(onNode({ ask: "always", security: "full" }), { nodes });
+  await using place = fixture(onNode({ ask: "always", security: "full" }), { nodes });
   await place.exec({ command: "one" });
   await place.exec({ command: "two" });
   const [first] = await place.approvals.list("exec");

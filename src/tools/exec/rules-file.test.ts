@@ -9,7 +9,7 @@ import { createExecRules } from "./rules-file.ts";
 
 const TOOL = { security: "full", ask: "off" } as const;
 
-function house(content?: unknown) {
+function fixture(content?: unknown) {
   const path = join(mkdtempSync(join(tmpdir(), "exec-rules-")), "exec-approvals.json");
   if (content !== undefined) writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
   const random = seededRandom(1);
@@ -17,11 +17,11 @@ function house(content?: unknown) {
 }
 
 test("without a file the tool's own values hold", () => {
-  expect(house().rules.effective("main", TOOL)).toEqual({ security: "full", ask: "off", askFallback: "deny", autoAllowSkills: false, allowlist: [] });
+  expect(fixture().rules.effective("main", TOOL)).toEqual({ security: "full", ask: "off", askFallback: "deny", autoAllowSkills: false, allowlist: [] });
 });
 
 test("the agent comes before everybody and the defaults, and the stricter of file and tool holds", () => {
-  const { rules } = house({
+  const { rules } = fixture({
     version: 1,
     defaults: { security: "deny", ask: "always", askFallback: "full" },
     agents: {
@@ -43,7 +43,7 @@ test("the agent comes before everybody and the defaults, and the stricter of fil
 });
 
 test("rules of the agent `default` are those of main", () => {
-  const { rules } = house({ version: 1, agents: { default: { security: "deny", allowlist: ["/bin/a"] }, main: { ask: "always" } } });
+  const { rules } = fixture({ version: 1, agents: { default: { security: "deny", allowlist: ["/bin/a"] }, main: { ask: "always" } } });
   expect(rules.effective("main", TOOL)).toMatchObject({ security: "deny", ask: "always", allowlist: [{ pattern: "/bin/a" }] });
 });
 
@@ -52,7 +52,7 @@ test.each([
   ["another version", { version: 2, defaults: { security: "deny" } }],
   ["a list", []],
 ])("%s frees nothing, and is not overwritten", async (_, content) => {
-  const { rules, path } = house(content);
+  const { rules, path } = fixture(content);
   const before = readFileSync(path, "utf8");
   expect(rules.effective("main", TOOL)).toMatchObject({ security: "allowlist", ask: "on-miss", allowlist: [] });
   await expect(rules.used("main", [{ pattern: "/bin/a" }], "a")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
@@ -60,7 +60,7 @@ test.each([
 });
 
 test("uses are noted for their agent, in a file that only its owner reads, and the socket's token stays", async () => {
-  const { rules, path } = house({ version: 1, agents: { main: { allowlist: ["/bin/a", "/bin/b"] } } });
+  const { rules, path } = fixture({ version: 1, agents: { main: { allowlist: ["/bin/a", "/bin/b"] } } });
   await rules.used("main", [{ pattern: "/bin/b" }], "b x");
   expect(rules.effective("main", TOOL).allowlist).toMatchObject([{ pattern: "/bin/a" }, { pattern: "/bin/b", lastUsedAt: 5000, lastUsedCommand: "b x" }]);
   expect(rules.effective("other", TOOL).allowlist).toEqual([]);

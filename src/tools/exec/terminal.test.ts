@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { ExecToolDeps } from "./deps.ts";
 import { resolveExecutable } from "../executables.ts";
 import { createTerminals } from "./terminal.ts";
-import { gateway, house, type House, isAlive, sessionOf, SOON, text, UNASKED, withStore } from "./house.fixture.ts";
+import { gateway, fixture, type Fixture, isAlive, sessionOf, SOON, text, UNASKED, withStore } from "./exec.fixture.ts";
 
 withStore();
 
@@ -21,11 +21,11 @@ function pathWith(holder: string | undefined): string {
   return folder;
 }
 
-function at(path: string, rest: Partial<ExecToolDeps> = {}): House {
-  return house(UNASKED, { env: { PATH: path, SHELL: "/bin/sh", TERM: "", LC_CHOSEN: "yes" }, ...rest });
+function at(path: string, rest: Partial<ExecToolDeps> = {}): Fixture {
+  return fixture(UNASKED, { env: { PATH: path, SHELL: "/bin/sh", TERM: "", LC_CHOSEN: "yes" }, ...rest });
 }
 
-const output = async ({ process }: House, sessionId: string): Promise<string> => text(await process({ action: "log", sessionId }));
+const output = async ({ process }: Fixture, sessionId: string): Promise<string> => text(await process({ action: "log", sessionId }));
 
 const HOLDERS = ["script", "python3"].filter((name) => resolveExecutable(name, "/", PATH) !== undefined);
 
@@ -103,7 +103,7 @@ describe.each(HOLDERS)("a terminal held by %s", (holder) => {
   test("what a program asks of its terminal is answered, and what it draws is left out of the text", async () => {
     await using there = at(path);
     const ask = String.raw`stty raw -echo; printf '\033[6n'; answer=$(dd bs=1 count=6 2>/dev/null | od -An -c | tr -d ' \n'); stty sane; echo "$answer"; printf '\033[1;31mred\033[0m\033]0;title\007 \033(B.\r\n'`;
-    await using full = house(UNASKED, { env: { PATH: `${path}:${PATH}`, SHELL: "/bin/sh" } });
+    await using full = fixture(UNASKED, { env: { PATH: `${path}:${PATH}`, SHELL: "/bin/sh" } });
     expect(text(await full.exec({ command: ask, pty: true }))).toBe("033[1;1R\nred .");
     expect(text(await there.exec({ command: "echo x", pty: true }))).toBe("x");
   });
@@ -115,7 +115,7 @@ test("where nothing can hold a terminal the command runs without one and says so
 });
 
 test("the plan that is asked about says that it has a terminal, and is the one that runs", async () => {
-  await using there = house(gateway);
+  await using there = fixture(gateway);
   const { approvalId } = (await there.exec({ command: "tty && test -t 0 && echo typed", pty: true })).details as { approvalId: string };
   const [asked] = await there.approvals.list();
   expect(asked?.request).toMatchObject({
@@ -129,7 +129,7 @@ test("the plan that is asked about says that it has a terminal, and is the one t
 
 test("no list covers a command in a terminal: what is typed later it has not seen", async () => {
   const rules = { version: 1, agents: { main: { allowlist: [{ pattern: "/**/uname" }] } } };
-  await using there = house(gateway, {}, rules);
+  await using there = fixture(gateway, {}, rules);
   expect((await there.exec({ command: "uname -s" })).details).toMatchObject({ status: "completed" });
   expect(text(await there.exec({ command: "uname -s", pty: true }))).toMatch(/^Approval required/);
 });

@@ -10,7 +10,7 @@ const SCHEMA = { type: "object", additionalProperties: false, properties: { port
 export const CANARY = `throw new Error("no code may be loaded");`;
 
 /** A made-up installation. Every entry file would throw if it were loaded. */
-export function house() {
+export function fixture() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "openclaw-inventory-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const places = {

@@ -27,7 +27,7 @@ export function withStore(): void {
 }
 
 /** The two command tools over real processes, rules and questions; the clock is moved by hand. */
-export interface House extends AsyncDisposable {
+export interface Fixture extends AsyncDisposable {
   readonly workspace: string;
   readonly clock: ManualClock;
   readonly processes: Processes;
@@ -42,7 +42,7 @@ export interface House extends AsyncDisposable {
 /** Most tests are about what a command does, not about who may run it. */
 export const UNASKED: OpenClawConfig = { tools: { exec: { security: "full", ask: "off" } } };
 
-export function house(config: OpenClawConfig = UNASKED, rest: Partial<ExecToolDeps> = {}, rules?: unknown, agentId = "main"): House {
+export function fixture(config: OpenClawConfig = UNASKED, rest: Partial<ExecToolDeps> = {}, rules?: unknown, agentId = "main"): Fixture {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), "exec-")));
   const rulesPath = join(mkdtempSync(join(tmpdir(), "exec-rules-")), "exec-approvals.json");
   if (rules !== undefined) writeFileSync(rulesPath, JSON.stringify(rules));

@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { growth } from "./growth/index.ts";
 import { app } from "./measures/app.ts";
 import { automation } from "./measures/automation.ts";
+import { browser } from "./measures/browser.ts";
 import { channel } from "./measures/channel.ts";
 import { channels } from "./measures/channels.ts";
 import { cli } from "./measures/cli.ts";
@@ -17,7 +18,9 @@ import { gateway } from "./measures/gateway.ts";
 import { hooks } from "./measures/hooks.ts";
 import { memory } from "./measures/memory.ts";
 import { models } from "./measures/models.ts";
+import { nodes } from "./measures/nodes.ts";
 import { page } from "./measures/page.ts";
+import { pageCrowd } from "./measures/page-crowd.ts";
 import { plugins } from "./measures/plugins.ts";
 import { pluginStart } from "./measures/plugin-start.ts";
 import { store } from "./measures/store.ts";
@@ -53,7 +56,10 @@ try {
     channels,
     memory,
     voice,
+    nodes,
+    browser,
     page,
+    pageCrowd,
     ...growth,
   ]) {
     if (only && !only.some((part) => measure.name.includes(part))) continue;

@@ -82,6 +82,7 @@ async function buildProgram(): Promise<void> {
     input: {
       cli: "src/cli/main.ts",
       "store-worker": "src/store/thread/worker.ts",
+      "backup-worker": "src/store/backup/thread/worker.ts",
       "memory-worker": "src/memory/thread/worker.ts",
       "document-worker": "src/media/documents/thread/worker.ts",
       "load-thread": "src/base/watchdog/load-thread.ts",

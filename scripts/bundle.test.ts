@@ -5,17 +5,34 @@ import { expect, test } from "vitest";
 
 const DIST = fileURLToPath(new URL("../dist", import.meta.url));
 
-/** Everything that is loaded with a file of the bundle before anything runs. */
+/** The files that a file of the bundle loads before anything of it runs. */
+function neededBy(file: string): string[] {
+  const statements = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => /^(?:const |let |require\()/.test(line));
+  return statements.flatMap((line) => [...line.matchAll(/(?<!=> )require\("(\.[^"]+)"\)/g)].map(([, target]) => join(dirname(file), target!)));
+}
+
+/** Everything that is loaded with a file of the bundle before anything runs, with its length. */
 function loadedWith(file: string, seen = new Map<string, number>()): Map<string, number> {
   if (seen.has(file)) return seen;
-  const text = readFileSync(file, "utf8");
-  seen.set(file, text.length);
-  const statements = text.split("\n").filter((line) => /^(?:const |let |require\()/.test(line));
-  for (const line of statements) for (const [, target] of line.matchAll(/(?<!=> )require\("(\.[^"]+)"\)/g)) loadedWith(join(dirname(file), target!), seen);
+  seen.set(file, readFileSync(file, "utf8").length);
+  for (const needed of neededBy(file)) loadedWith(needed, seen);
   return seen;
 }
 
-const names = (files: Map<string, number>): string[] => [...files.keys()].map((file) => file.replace(/^.*\//, "").replace(/-[\w-]{8}\.js$/, ""));
+const names = (files: ReadonlyMap<string, unknown>): string[] => [...files.keys()].map((file) => file.replace(/^.*\//, "").replace(/-[\w-]{8}\.js$/, ""));
+
+test("no chunk needs itself: which of a circle is loaded first would decide what is missing in the others", () => {
+  const all = readdirSync(join(DIST, "chunks")).filter((file) => file.endsWith(".js"));
+  let left = new Map(all.map((chunk) => [join(DIST, "chunks", chunk), neededBy(join(DIST, "chunks", chunk))]));
+  // What needs none of the rest can be loaded first. A circle, and what needs it, stays.
+  for (let size = Infinity; left.size < size;) {
+    size = left.size;
+    left = new Map([...left].filter(([, needed]) => needed.some((file) => left.has(file))));
+  }
+  expect(names(left)).toEqual([]);
+});
 
 test("the store's thread loads the store and nothing of the gateway or the configuration", () => {
   const loaded = names(loadedWith(join(DIST, "store-worker.js")));

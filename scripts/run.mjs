@@ -150,7 +150,9 @@ async function repeat(args) {
 const COMMANDS = {
   async start(args) {
     await build("dist");
-    return run(node(), [...gatewayFlags(node()), join("bin", "openclaw"), "gateway", "--allow-unconfigured", ...args]);
+    // `npm start -- --no-open` leaves the browser alone.
+    const flags = args.includes("--no-open") ? args.filter((arg) => arg !== "--no-open") : ["--open", ...args];
+    return run(node(), [...gatewayFlags(node()), join("bin", "openclaw"), "gateway", "--allow-unconfigured", ...flags]);
   },
   test: vitest,
   "test:repeat": repeat,
@@ -163,6 +165,7 @@ const COMMANDS = {
       ["layers", "scripts/lint-rules.ts"],
       ["format", TOOLS.oxfmt, "--check"],
       ["words", "scripts/words.ts"],
+      ["texts of the page", "scripts/page-texts.ts"],
       ["lint", TOOLS.oxlint, "--type-aware", "--deny-warnings"],
       ["types", TOOLS.tsc, "-p", "."],
       ["types of the page", TOOLS.tsc, "-p", "ui"],

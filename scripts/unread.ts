@@ -1,7 +1,7 @@
 /**
- * Makes `docs/not-supported.md`: settings that are accepted and have no effect, and members of the channel contract that nobody calls. Which these are is
- * found in the code (`unread/reads.ts`), and each of them has to be reported to the user: settings by `UNAVAILABLE`, members by `UNCALLED`. The page may
- * only lose names.
+ * Makes `docs/not-supported.md`: settings that are accepted and have no effect, members of the channel contract that nobody calls, and members of the runtime
+ * that only fail. Which these are is found in the code (`unread/reads.ts`), and each of them has to be reported to the user: settings by `UNAVAILABLE`, members
+ * by `UNCALLED`, those of the runtime by their error. The page may only lose names.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { configSchema } from "../src/config/schema/index.ts";
 import { UNAVAILABLE } from "../src/config/validate/rules/unavailable.ts";
 import { expandChannelConfigs } from "../src/plugins/inventory/channel-keys.ts";
 import { UNCALLED } from "../src/plugins/registry/uncalled.ts";
+import { ABSENT } from "../src/plugins/runtime/pending.ts";
 import { readsIn, type FileReads } from "./unread/reads.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -51,13 +52,19 @@ const MANIFESTS = readdirSync(join(ROOT, "plugins")).map(
 /** The channels that come with the program. */
 const CHANNELS = MANIFESTS.flatMap(({ channels = [] }) => channels);
 
-/** Their settings, by what their manifests accept. */
+/** Their settings, by what their manifests accept: those of the channel, and again those that an account may override. */
 function channelSettings(): readonly Path[] {
   return MANIFESTS.flatMap((manifest) => {
     const configs = (expandChannelConfigs(manifest.channelConfigs) ?? {}) as NonNullable<Manifest["channelConfigs"]>;
-    return Object.entries(configs).flatMap(([channel, { schema }]) =>
-      settingsOf(schema ?? {}, ["channels", channel]).filter((path) => !path.includes("accounts")),
-    );
+    return Object.entries(configs).flatMap(([channel, { schema = {} }]) => {
+      const own = settingsOf(schema, ["channels", channel]).filter((path) => path[2] !== "accounts");
+      const { additionalProperties: account } = schema.properties?.["accounts"] ?? {};
+      const overridden = typeof account === "object" ? (account.properties ?? {}) : {};
+      const inAccounts = own
+        .filter(([, , key = ""]) => Object.hasOwn(overridden, key))
+        .map(([, , ...keys]): Path => ["channels", channel, "accounts", "*", ...keys]);
+      return [...own, ...inAccounts];
+    });
   });
 }
 
@@ -83,7 +90,7 @@ const HANDED_ON: Readonly<Record<string, string>> = {
   "video.scope": "src/sessions/entry/settings.ts",
   "links.scope": "src/sessions/entry/settings.ts",
   "scope.rules.[]": "src/sessions/entry/settings.ts",
-  "sandbox.prune": "src/tools/sandbox/docker/containers.ts",
+  "sandbox.prune": "src/tools/sandbox/docker/upkeep.ts",
   "tools.taint": "src/tools/untrusted/taint.ts",
   "taint.tools.*": "src/tools/untrusted/taint.ts",
   ...Object.fromEntries(
@@ -110,8 +117,15 @@ const HANDED_ON: Readonly<Record<string, string>> = {
 /** Parts of a path that say where something stands, not what it is. */
 const PLACES = new Set(["*", "[]", "defaults", "list", "entries", "channels"]);
 
+const isOfAccount = (path: Path): boolean => path[0] === "channels" && path[2] === "accounts";
+
+/** Whether a file looks at the settings of accounts: the kit and the channels themselves read them merged; all other code has to name the account. */
+const knowsAccounts = ({ path, words }: FileReads): boolean =>
+  /^(?:plugins|src\/plugins\/sdk)\//.test(path) || ["account", "accounts", "accountId"].some((word) => words.has(word));
+
 /** Whether some file reads the setting: by an access behind the section's name, or by any access where the sections above it are named. */
-function isRead(path: Path, files: readonly FileReads[]): boolean {
+export function isRead(path: Path, files: readonly FileReads[]): boolean {
+  if (isOfAccount(path)) return isRead([...path.slice(0, 2), ...path.slice(4)], files.filter(knowsAccounts));
   const leaf = path.at(-1)!;
   const above = path.slice(0, -1);
   const handedTo = Object.entries(HANDED_ON).find(([end]) => above.join(".").endsWith(end))?.[1];
@@ -218,6 +232,16 @@ ${areaRows()}
 A channel plugin may bring these; nobody calls them. \`openclaw plugins doctor\` and the log of a start name the plugins that do.
 
 ${listed(UNCALLED)}
+
+## Push notifications
+
+A phone that connects as a node may register for push notifications (\`push.apns.register\`). Its address is stored, and nothing is sent to it: the method \`push.test\` answers that it is unavailable. Keep the app connected, or let the agent write to you in a chat.
+
+## Members of the runtime
+
+Older versions carried some channels themselves, and gave their plugins these members of \`api.runtime\`. Here they fail with \`UNAVAILABLE\`, because the gateway runs these channels itself and has no LINE channel. The \`configure\` function of \`telegramOnboardingAdapter\` and the like does the same; \`openclaw channels add\` sets up a channel. Sending (\`sendMessageTelegram\`, \`sendPollDiscord\` and the like), probes, directories and lookups work, except for a plugin that replaces the channel of its own name.
+
+${listed(ABSENT)}
 `;
 }
 

@@ -19,6 +19,8 @@ export interface BenchModel extends Disposable {
   last(): Promise<ModelRequest>;
   /** When the last requests came and were answered, on the clock of `process.hrtime`, by the end of their last messages. */
   times(): Promise<readonly { readonly text: string; readonly at: number; readonly answeredAt?: number }[]>;
+  /** Its next answers, whatever it is asked. */
+  plan(...answers: readonly object[]): Promise<void>;
   /** How many requests came so far. */
   requests(): Promise<number>;
   /** Milliseconds to encode and send a request and to read the whole answer, and nothing else. */
@@ -32,6 +34,7 @@ export async function startModel({ root, node }: BenchContext): Promise<BenchMod
     baseUrl,
     last: async () => (await (await fetch(`${baseUrl}/last`)).json()) as ModelRequest,
     times: async () => (await (await fetch(`${baseUrl}/times`)).json()) as Awaited<ReturnType<BenchModel["times"]>>,
+    plan: async (...answers) => void (await fetch(`${baseUrl}/next`, { method: "POST", body: JSON.stringify(answers) })),
     requests: async () => ((await (await fetch(`${baseUrl}/stats`)).json()) as { requests: number }).requests,
     async bareCall(request) {
       const started = performance.now();

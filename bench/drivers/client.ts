@@ -23,6 +23,11 @@ export interface BenchConnection {
   readonly clientMode: string;
   readonly device?: BenchDevice | undefined;
   readonly caps?: readonly string[];
+  /** An operator with all scopes without it. */
+  readonly role?: "node";
+  readonly commands?: readonly string[];
+  /** False: a connection that gives no sign of life. */
+  readonly autoPong?: boolean;
   readonly timeoutMs?: number;
 }
 
@@ -58,15 +63,17 @@ export interface BenchClient {
 const SCOPES = ["operator.admin", "operator.read", "operator.write", "operator.approvals", "operator.pairing"];
 
 function connectParams(to: BenchConnection, nonce: string | undefined, ts: number): unknown {
-  const { protocol, clientId, clientMode, token, device } = to;
-  const signed = [nonce ? "v2" : "v1", device?.id, clientId, clientMode, "operator", SCOPES.join(","), ts, token, ...(nonce ? [nonce] : [])].join("|");
+  const { protocol, clientId, clientMode, token, device, role = "operator" } = to;
+  const scopes = role === "node" ? [] : SCOPES;
+  const signed = [nonce ? "v2" : "v1", device?.id, clientId, clientMode, role, scopes.join(","), ts, token, ...(nonce ? [nonce] : [])].join("|");
   return {
     minProtocol: protocol,
     maxProtocol: protocol,
     client: { id: clientId, mode: clientMode, version: "0.0.0", platform: "linux", instanceId: randomUUID() },
-    role: "operator",
-    scopes: SCOPES,
+    role,
+    scopes,
     ...(to.caps ? { caps: to.caps } : {}),
+    ...(to.commands ? { commands: to.commands } : {}),
     ...(token ? { auth: { token } } : {}),
     ...(device
       ? {
@@ -84,7 +91,7 @@ function connectParams(to: BenchConnection, nonce: string | undefined, ts: numbe
 
 /** Connects and goes through the handshake. */
 export async function connectBench(to: BenchConnection): Promise<BenchClient> {
-  const socket = new WebSocket(to.url, { perMessageDeflate: false });
+  const socket = new WebSocket(to.url, { perMessageDeflate: false, autoPong: to.autoPong ?? true });
   const listeners = new Set<EventListener>();
   const pending = new Map<string, PromiseWithResolvers<Readonly<Record<string, unknown>>>>();
   const challenge = Promise.withResolvers<Readonly<Record<string, unknown>> | undefined>();

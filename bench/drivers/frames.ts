@@ -16,14 +16,27 @@ export const FRAME_CATEGORIES = ["devtools.timeline", "disabled-by-default-devto
 
 const SCRIPT = /^(?:FunctionCall|EvaluateScript|RunMicrotasks|FireAnimationFrame|TimerFire|EventDispatch|WebSocketReceive|MinorGC|MajorGC|v8\.callFunction)$/;
 
-/** Milliseconds of script in each frame of the page that scripted most. Work between two frames counts for the later one. */
-export function scriptPerFrame(trace: Buffer): readonly number[] {
+export interface MainThread {
+  /** Milliseconds of script in each frame. Work between two frames counts for the later one. */
+  readonly frames: readonly number[];
+  /** Milliseconds of each task, from script to layout and paint: as long as one lasts the page answers nothing. */
+  readonly tasks: readonly number[];
+}
+
+/** What the page did that did most. */
+export function readTrace(trace: Buffer): MainThread {
   const { traceEvents } = JSON.parse(trace.toString("utf8")) as { readonly traceEvents: readonly TraceEvent[] };
   const mains = traceEvents.filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain");
-  const perThread = mains.map(({ pid, tid }) => framesOf(traceEvents.filter((event) => event.pid === pid && event.tid === tid)));
-  const total = (frames: readonly number[]): number => frames.reduce((sum, ms) => sum + ms, 0);
-  return perThread.sort((a, b) => total(b) - total(a))[0] ?? [];
+  const perThread = mains.map(({ pid, tid }) => {
+    const events = traceEvents.filter((event) => event.pid === pid && event.tid === tid);
+    return { frames: framesOf(events), tasks: tasksOf(events) };
+  });
+  const total = ({ tasks }: MainThread): number => tasks.reduce((sum, ms) => sum + ms, 0);
+  return perThread.sort((a, b) => total(b) - total(a))[0] ?? { frames: [], tasks: [] };
 }
+
+const tasksOf = (events: readonly TraceEvent[]): readonly number[] =>
+  events.filter(({ name, ph }) => name === "RunTask" && ph === "X").map(({ tdur = 0 }) => tdur / 1000);
 
 function framesOf(events: readonly TraceEvent[]): readonly number[] {
   const timed = events.map((event) => ({ ...event, at: event.tts ?? 0, took: event.tdur ?? 0 })).sort((a, b) => a.at - b.at);

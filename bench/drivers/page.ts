@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { launchChromium } from "../../test/harness/browser.ts";
 import type { PageElement, PageRoot, PageWindow } from "../../test/harness/in-page.ts";
-import { FRAME_CATEGORIES, scriptPerFrame } from "./frames.ts";
+import type { BenchClient } from "./client.ts";
+import { FRAME_CATEGORIES, readTrace, type MainThread } from "./frames.ts";
 
 export interface BenchPage extends AsyncDisposable {
   /** Loads the chat page as if for the first time, the login apart. */
@@ -14,8 +15,18 @@ export interface BenchPage extends AsyncDisposable {
   loadEmpty(): Promise<number>;
   /** Goes to a session and waits until a text of it is painted. */
   open(sessionKey: string, text: string): Promise<number>;
-  /** Milliseconds of script in each frame while something is going on. */
-  frames(during: () => Promise<unknown>): Promise<readonly number[]>;
+  /** Goes to another page, and waits until it is painted. */
+  go(path: string): Promise<void>;
+  /** What the page's main thread did while something was going on. */
+  traced(during: () => Promise<unknown>): Promise<MainThread>;
+  /** Scrolls the list of conversations from one end towards the other. Gives the milliseconds between frames, and the pixels that it has. */
+  scrollList(ms: number): Promise<{ readonly frames: readonly number[]; readonly pixels: number }>;
+  /** Types into the search of the list. Gives the milliseconds until the first message that has the words is painted. */
+  search(words: string): Promise<number>;
+  /** Opens the palette and closes it. */
+  peek(): Promise<void>;
+  /** Milliseconds of a loop that is always the same: how fast this browser is on this machine now. */
+  loop(): Promise<number>;
   /** After garbage was collected. */
   memory(): Promise<{ readonly heapMb: number; readonly nodes: number }>;
 }
@@ -80,14 +91,67 @@ const openInside = (page: Page, sessionKey: string, text: string): Promise<numbe
     [sessionKey, text] as const,
   );
 
-/** @param link logs the browser in, once */
-export async function openBenchPage(url: string, link: string): Promise<BenchPage> {
+/** What is looked for in the page, through the shadow roots. */
+interface Scrolling extends PageElement {
+  scrollTop: number;
+  readonly scrollHeight: number;
+  readonly clientHeight: number;
+}
+
+const scrollInside = (page: Page, ms: number): Promise<{ readonly frames: readonly number[]; readonly pixels: number }> =>
+  page.evaluate(async (lasting) => {
+    const { document, requestAnimationFrame } = globalThis as unknown as PageWindow;
+    const deep = (root: PageRoot): readonly PageElement[] =>
+      [...root.querySelectorAll("*")].flatMap((element) => (element.shadowRoot ? [element, ...deep(element.shadowRoot)] : [element]));
+    const sidebar = deep(document).find(({ localName }) => localName === "oc-chat-sidebar");
+    const list = (sidebar?.shadowRoot ? deep(sidebar.shadowRoot) : [])
+      .map((element) => element as Scrolling)
+      .toSorted((a, b) => b.scrollHeight - b.clientHeight - (a.scrollHeight - a.clientHeight))[0];
+    if (!list || list.scrollHeight <= list.clientHeight) throw new Error("the list of conversations does not scroll");
+    const next = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
+    const frames: number[] = [];
+    const start = await next();
+    for (let last = start, now = start; now - start < lasting; last = now) {
+      list.scrollTop += 120;
+      now = await next();
+      frames.push(now - last);
+    }
+    const pixels = list.scrollHeight;
+    list.scrollTop = 0;
+    return { frames, pixels };
+  }, ms);
+
+const searchInside = (page: Page, words: string): Promise<number> =>
+  page.evaluate(async (typed) => {
+    const { document, requestAnimationFrame } = globalThis as unknown as PageWindow;
+    const root = (): PageRoot | null | undefined =>
+      document.querySelector("oc-app")?.shadowRoot?.querySelector("oc-chat-page")?.shadowRoot?.querySelector("oc-chat-sidebar")?.shadowRoot;
+    const frame = (): Promise<unknown> => new Promise((resolve) => requestAnimationFrame(resolve));
+    const box = root()?.querySelector('input[type="search"]') as unknown as { value: string; dispatchEvent(event: Event): void };
+    const type = (text: string): void => {
+      box.value = text;
+      box.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+    };
+    const started = performance.now();
+    type(typed);
+    while (!root()?.querySelector(".hit")) await frame();
+    await frame();
+    const took = performance.now() - started;
+    type("");
+    while (root()?.querySelector(".hit")) await frame();
+    return took;
+  }, words);
+
+/** Opens the page of a gateway in a browser, signed in with a link that the client asks for. */
+export async function openBenchPage({ port }: { readonly port: number }, client: Pick<BenchClient, "request">): Promise<BenchPage> {
+  const url = `http://127.0.0.1:${port}`;
+  const { path: link } = await client.request("login.code");
   const browser: Browser = await launchChromium({ build: "whole" });
   const empty = await startEmpty();
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("Network.enable");
-  await page.goto(link);
+  await page.goto(new URL(String(link), url).href);
   await untilInteractive(page);
   return {
     async load() {
@@ -109,13 +173,36 @@ export async function openBenchPage(url: string, link: string): Promise<BenchPag
       });
     },
     open: (sessionKey, text) => openInside(page, sessionKey, text),
-    async frames(during) {
+    async go(path) {
+      await page.evaluate((to) => {
+        const { dispatchEvent, document, history, PopStateEvent } = globalThis as unknown as PageWindow;
+        history.pushState(null, "", new URL(to, document.baseURI));
+        dispatchEvent(new PopStateEvent("popstate"));
+      }, path);
+      await page.locator(`oc-${path.replace(/\/.*/, "")}-page`).waitFor();
+    },
+    async traced(during) {
       await browser.startTracing(page, { categories: FRAME_CATEGORIES });
       await during();
-      const frames = scriptPerFrame(await browser.stopTracing());
-      if (frames.length === 0) throw new Error("the browser's trace has no frames");
-      return frames;
+      const traced = readTrace(await browser.stopTracing());
+      if (traced.frames.length === 0 || traced.tasks.length === 0) throw new Error("the browser's trace has no frames or no tasks");
+      return traced;
     },
+    scrollList: (ms) => scrollInside(page, ms),
+    search: (words) => searchInside(page, words),
+    async peek() {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: "Search or run" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("combobox", { name: "Search or run" }).waitFor({ state: "detached" });
+    },
+    loop: () =>
+      page.evaluate(() => {
+        const started = performance.now();
+        let sum = 0;
+        for (let at = 0; at < 20_000_000; at += 1) sum = (sum + at * 31) | 0;
+        return performance.now() - started + (sum === 1 ? 1 : 0);
+      }),
     async memory() {
       await cdp.send("Performance.enable");
       for (let round = 0; round < 3; round += 1) await cdp.send("HeapProfiler.collectGarbage");

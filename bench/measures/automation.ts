@@ -104,7 +104,7 @@ async function waiting(context: BenchContext): Promise<Row> {
   };
   const nothing = { accept: () => Promise.reject(new Error("nothing is due")), outcome: () => Promise.resolve(undefined) };
   await using cron = createCron({
-    config: { current: {} },
+    config: { current: {}, resolveSecret: () => Promise.resolve("") },
     store: counted,
     clock,
     ids: createIds(seededRandom(1)),
@@ -116,6 +116,7 @@ async function waiting(context: BenchContext): Promise<Row> {
     post: () => Promise.resolve(undefined),
     runnable: (text) => text,
     emit: () => {},
+    scheduled: () => {},
     disabledBy: () => undefined,
   });
   await cron.start();

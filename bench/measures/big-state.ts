@@ -8,8 +8,8 @@ import type { BenchContext, Measure, Row } from "../row.ts";
 
 const LINE_TEXT = "The quick brown fox jumps over the lazy dog. ".repeat(8);
 
-/** Fills a database made by the store: many sessions, each with a transcript, and one very long transcript. */
-export function fill(file: string, sessions: number, entries: number, long: number): void {
+/** Fills a database made by the store: many sessions, each with a transcript, and one very long transcript. `textOf` is what an entry says. */
+export function fill(file: string, sessions: number, entries: number, long: number, textOf: (session: number, seq: number) => string = () => LINE_TEXT): void {
   const db = new DatabaseSync(file);
   db.exec("PRAGMA synchronous=OFF; BEGIN");
   const session = db.prepare("INSERT INTO sessions (key, agent_id, session_id, updated_at, version, entry) VALUES (?, 'main', ?, ?, 1, ?)");
@@ -27,7 +27,7 @@ export function fill(file: string, sessions: number, entries: number, long: numb
       const line =
         seq === 0
           ? JSON.stringify({ type: "session", version: 3, id, timestamp: "2026-01-01T00:00:00.000Z" })
-          : JSON.stringify({ type: "message", id: entryId, message: { role: "user", content: LINE_TEXT } });
+          : JSON.stringify({ type: "message", id: entryId, message: { role: "user", content: textOf(s, seq) } });
       bytes += line.length + 1;
       entry.run(s + 1, seq, seq === 0 ? null : entryId, seq < 2 ? null : (seq - 1).toString(16).padStart(8, "0"), seq, line);
     }

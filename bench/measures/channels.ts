@@ -7,14 +7,15 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { Asked } from "../../src/plugin-testing/index.ts";
-import { KNOWN_CHANNELS } from "../../src/config/known-channels.ts";
 import { LABS } from "../../test/conformance/channels/labs.ts";
 import { startLabGateway, type LabGateway } from "../../test/conformance/channels/lab-gateway.ts";
 import type { ChannelLab } from "../../test/conformance/channels/lab.ts";
 import { startDiscord } from "../../test/fakes/discord/index.ts";
-import { startMattermost } from "../../test/fakes/mattermost/index.ts";
 import { startSlack } from "../../test/fakes/slack/index.ts";
+import { allButOneOff } from "../../test/harness/configured-channels.ts";
 import { until } from "../../test/harness/until.ts";
+import { ACCOUNTS, accountRow } from "../drivers/channel-accounts.ts";
+import { BARE_CHANNELS } from "../drivers/bare-channels.ts";
 import { makeBenchPlace } from "../drivers/gateway-process.ts";
 import { residentMb } from "../drivers/process-facts.ts";
 import type { BenchContext, Measure, Row } from "../row.ts";
@@ -39,6 +40,22 @@ async function exchange(lab: ChannelLab, word: string): Promise<number> {
   await lab.say(`and ${word}?`);
   await soon(() => lab.received().some(({ text }) => text.includes(word)), `an answer to ${word} over ${lab.channel}`);
   return performance.now() - started;
+}
+
+/** The same exchange with a client of the channel's library alone; nothing where the platform is reached over HTTP. */
+async function bareExchanges(context: BenchContext, id: string, warm: number, size: number): Promise<readonly number[]> {
+  const open = BARE_CHANNELS[id];
+  if (!open) return [];
+  await using bare = await open(context);
+  const took: number[] = [];
+  for (let i = 0; i < warm + size; i += 1) {
+    const word = `w-word${i}end`;
+    const started = performance.now();
+    await bare.say(`and ${word}?`);
+    await soon(() => bare.received().some((text) => text.includes(word)), `an answer to ${word} of the bare client of ${id}`);
+    if (i >= warm) took.push(performance.now() - started);
+  }
+  return took;
 }
 
 /** A request that waits for news is no round trip of an answer. */
@@ -66,8 +83,8 @@ async function tripsOf(lab: ChannelLab, before: number, agent: Agent): Promise<{
 }
 
 /**
- * From what a person does to what they see, above what the platform itself takes for the same requests, which a bare client makes right after. Where the
- * platform is not reached over HTTP, its share is not taken off.
+ * From what a person does to what they see, above what the platform itself takes: for the same requests, which a bare client makes right after, or, where it is
+ * not reached over HTTP, for the same exchange with a bare client of the same library.
  */
 async function through(context: BenchContext, id: string): Promise<Row> {
   // A person may write thirty messages at once.
@@ -83,15 +100,16 @@ async function through(context: BenchContext, id: string): Promise<Row> {
       const own = await tripsOf(lab, before, agent);
       if (i < warm) continue;
       took.push(ms);
-      trips.push(own?.ms ?? 0);
+      if (own) trips.push(own.ms);
       calls.push(own?.calls ?? 0);
     }
+    trips.push(...(await bareExchanges(context, id, warm, size)));
   }
   agent.destroy();
-  const value = round(median(took) - median(trips));
+  const value = round(median(took) - (trips.length > 0 ? median(trips) : 0));
   const facts = {
     "whole ms": round(median(took)),
-    "round trips ms": round(median(trips)),
+    "round trips ms": trips.length > 0 ? round(median(trips)) : 0,
     "requests each": median(calls),
     "p95 whole ms": round(quantile(took, 0.95)),
     messages: took.length,
@@ -204,9 +222,8 @@ async function crowdRows(context: BenchContext, open: () => Promise<Crowd>): Pro
 /** A gateway with all channels in its configuration, one of them enabled, and one with that one alone. */
 async function startRows(context: BenchContext): Promise<readonly Row[]> {
   const rounds = context.quick ? 1 : 11;
-  const one = { irc: { enabled: true, host: "127.0.0.1", port: 1, nick: "claw", tls: false } };
-  const bundled = KNOWN_CHANNELS.filter(({ id, bundled: isOurs }) => isOurs && id !== "irc").map(({ id }) => id);
-  const all = { ...Object.fromEntries(bundled.map((id) => [id, { enabled: false }])), ...one };
+  const all = allButOneOff("irc");
+  const one = { irc: all["irc"] };
   const places = {
     one: await makeBenchPlace(context, "channels-one", { config: { channels: one } }),
     all: await makeBenchPlace(context, "channels-all", { config: { channels: all } }),
@@ -244,35 +261,14 @@ async function startRows(context: BenchContext): Promise<readonly Row[]> {
   ];
 }
 
-/** What each further account of a channel takes. */
-async function accountRow(context: BenchContext): Promise<Row> {
-  const count = context.quick ? 2 : 10;
-  const servers = await Promise.all(Array.from({ length: count + 1 }, () => startMattermost()));
-  const memoryOf = async (accounts: number): Promise<number> => {
-    const named = servers.slice(0, accounts).map((chat, n) => [`a${n}`, { enabled: true, baseUrl: chat.url, botToken: chat.token }] as const);
-    await using gateway = await startLabGateway({ sections: { channels: { mattermost: { enabled: true, accounts: Object.fromEntries(named) } } } });
-    await until(
-      () => servers.filter((chat) => chat.server.sockets.length > 0).length === accounts,
-      () => `${accounts} accounts do not connect\n${gateway.output()}`,
-    );
-    await wait(context.quick ? 100 : 4000);
-    return residentMb(gateway.pid);
-  };
-  try {
-    const [one, many] = [await memoryOf(1), await memoryOf(count + 1)];
-    const facts = { accounts: count + 1, "one MB": round(one, 1), "all MB": round(many, 1) };
-    return { name: "channels: memory of a further account (Mattermost)", value: round((many - one) / count), unit: "MB", bar: 2, better: "lower", facts };
-  } finally {
-    await Promise.all(servers.map((chat) => chat[Symbol.asyncDispose]()));
-  }
-}
-
 export const channels: Measure = {
   name: "channels",
   async run(context): Promise<readonly Row[]> {
     const rows: Row[] = [];
     for (const id of context.quick ? QUICK_LABS : Object.keys(LABS)) rows.push(await through(context, id));
     for (const open of [discordCrowd, slackCrowd]) rows.push(...(await crowdRows(context, open)));
-    return [...rows, ...(await startRows(context)), await accountRow(context)];
+    rows.push(...(await startRows(context)));
+    for (const id of context.quick ? ["mattermost"] : Object.keys(ACCOUNTS)) rows.push(await accountRow(context, id));
+    return rows;
   },
 };

@@ -7,8 +7,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import { createMemory } from "../../src/memory/index.ts";
 import { createAnalyser } from "../../src/memory/text/analyser.ts";
-import { loadConcepts } from "../../src/memory/text/concept-words.ts";
-import { loadRanker } from "../../src/memory/search/weights.ts";
+import { loadConcepts } from "../../src/memory/text/concepts.ts";
+import { loadRanker } from "../../src/memory/search/ranker.ts";
 import { openLibrary, type Library } from "../../src/memory/thread/library.ts";
 import { makeBenchPlace } from "../drivers/gateway-process.ts";
 import { residentMb } from "../drivers/process-facts.ts";
@@ -56,7 +56,7 @@ async function makeCorpus(context: BenchContext, name: string, messages: number)
   const transcript = db.prepare(
     "INSERT INTO transcripts (tid, agent_id, session_id, file, next_seq, bytes, leaf_id, created_at) VALUES (?, 'main', ?, ?, ?, 0, NULL, 0)",
   );
-  const entry = db.prepare("INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, NULL, 'message', 0, ?)");
+  const entry = db.prepare("INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, ?, 'message', 0, ?)");
   const queries: string[] = [];
   const wanted = context.quick ? 30 : 300;
   let textBytes = 0;
@@ -68,14 +68,16 @@ async function makeCorpus(context: BenchContext, name: string, messages: number)
       textBytes += text.length;
       const entryId = seq.toString(16).padStart(8, "0");
       const timestamp = new Date(1_700_000_000_000 + at * 60_000).toISOString();
+      const parentId = seq === 1 ? null : (seq - 1).toString(16).padStart(8, "0");
       entry.run(
         tid,
         seq,
         entryId,
+        parentId,
         JSON.stringify({
           type: "message",
           id: entryId,
-          parentId: null,
+          parentId,
           timestamp,
           message: { role: seq % 2 ? "user" : "assistant", content: [{ type: "text", text }] },
         }),
@@ -269,6 +271,19 @@ async function largeRows(context: BenchContext): Promise<readonly Row[]> {
   return [...(await searchRows(corpus)), ...(await startRows(context, corpus))];
 }
 
+/** What the first page of found messages takes, for words as they are typed: one, two, and the beginning of one; the most common ones, too. */
+function pagesOf(library: Library, { queries }: Corpus): readonly number[] {
+  const words = queries.flatMap((query) => {
+    const [one = "", two = ""] = query.split(" ");
+    return [one, `${one} ${two}`, one.slice(0, 3)];
+  });
+  return words.map((typed) => {
+    const started = performance.now();
+    library.messages({ words: typed, limit: 20 });
+    return performance.now() - started;
+  });
+}
+
 async function searchRows(corpus: Corpus): Promise<readonly Row[]> {
   const { messages } = corpus;
   using library = open(corpus);
@@ -278,6 +293,7 @@ async function searchRows(corpus: Corpus): Promise<readonly Row[]> {
   const indexedMs = performance.now() - started;
   library.open.index.compact();
   const took = corpus.queries.map((query) => library.search({ ...REQUEST, query }).ms);
+  const pages = pagesOf(library, corpus);
   const plain = plainFts(corpus);
   const [ours, theirs] = [median(took), median(plain)];
   const bytes = statSync(join(corpus.folder, "memory", "main.sqlite")).size;
@@ -305,6 +321,14 @@ async function searchRows(corpus: Corpus): Promise<readonly Row[]> {
       },
     },
     { name: "memory: search in many messages, median", value: round(ours, 1), unit: "ms", bar: 150, better: "lower", facts: { messages } },
+    {
+      name: "chat: first results of a search in all messages, p99",
+      value: round(quantile(pages, 0.99), 1),
+      unit: "ms",
+      bar: 150,
+      better: "lower",
+      facts: { messages, "median ms": round(median(pages), 1), "max ms": round(Math.max(...pages), 1) },
+    },
     {
       name: "memory: size of the index / the text",
       value: round(bytes / corpus.textBytes),

@@ -15,7 +15,7 @@ const parameterNames = (params: Readonly<Record<string, unknown>> | undefined): 
 export default definePluginEntry({
   id: "audit-log",
   name: "Audit log",
-  description: "Writes down which tools ran and which messages passed, without what they said.",
+  description: "Logs which tools ran and which messages were sent and received, without their content.",
   register(api) {
     const { maxBytes = 10_000_000, keep = 5 } = (api.pluginConfig ?? {}) as { readonly maxBytes?: number; readonly keep?: number };
     const journal = openJournal(join(api.runtime.state.resolveStateDir(), "audit-log"), { maxBytes, keep });

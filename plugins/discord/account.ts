@@ -13,6 +13,7 @@ import {
   numberOf,
   textOf,
 } from "openclaw/plugin-sdk/channel-kit";
+import { guildKeyOf } from "./servers.ts";
 
 export interface Presence {
   readonly since: null;
@@ -52,13 +53,24 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
   },
 ];
 
-const INTENTS = { guilds: 0, members: 1, presences: 8, guildMessages: 9, guildReactions: 10, directMessages: 12, directReactions: 13, content: 15 } as const;
+const INTENTS = {
+  guilds: 0,
+  members: 1,
+  presences: 8,
+  guildMessages: 9,
+  guildReactions: 10,
+  directMessages: 12,
+  directReactions: 13,
+  content: 15,
+  guildPolls: 24,
+  directPolls: 25,
+} as const;
 const MAX_LINES = 17;
 const MEDIA_MB = 8;
 
 function intentsOf(config: Fields): number {
   const wanted = fieldsOf(config["intents"]) ?? {};
-  const { guilds, members, presences, guildMessages, guildReactions, directMessages, directReactions, content } = INTENTS;
+  const { guilds, members, presences, guildMessages, guildReactions, directMessages, directReactions, content, guildPolls, directPolls } = INTENTS;
   const bits: number[] = [
     guilds,
     guildMessages,
@@ -66,6 +78,8 @@ function intentsOf(config: Fields): number {
     directMessages,
     directReactions,
     content,
+    guildPolls,
+    directPolls,
     ...(wanted["guildMembers"] === true ? [members] : []),
     ...(wanted["presence"] === true ? [presences] : []),
   ];
@@ -100,8 +114,22 @@ function numberProblems(config: Fields): string[] {
   const dm = fieldsOf(config["dm"]) ?? {};
   const lists = { allowFrom: config["allowFrom"], "dm.allowFrom": dm["allowFrom"], "dm.groupChannels": dm["groupChannels"] };
   return Object.entries(lists).flatMap(([key, list]) =>
-    listOf(list).some((entry) => typeof entry === "number") ? [`channels.discord.${key} has a number in it; write Discord ids in quotes`] : [],
+    listOf(list).some((entry) => typeof entry === "number") ? [`channels.discord.${key} contains a number; put Discord ids in quotes`] : [],
   );
+}
+
+/** Such a number names nobody; the list stays closed to everybody else. */
+export function inexactIds({ guilds }: Pick<DiscordAccount, "guilds">): readonly string[] {
+  const inexact = (at: string, section: Fields | undefined): string[] =>
+    ["users", "roles"].flatMap((key) => {
+      const has = listOf(section?.[key]).some((entry) => typeof entry === "number" && !Number.isSafeInteger(entry));
+      return has ? [`${at}.${key}`] : [];
+    });
+  return Object.entries(guilds).flatMap(([key, raw]) => {
+    const [guild, at] = [fieldsOf(raw), `channels.discord.guilds[${JSON.stringify(key)}]`];
+    const channels = Object.entries(fieldsOf(guild?.["channels"]) ?? {});
+    return [...inexact(at, guild), ...channels.flatMap(([name, channel]) => inexact(`${at}.channels[${JSON.stringify(name)}]`, fieldsOf(channel)))];
+  });
 }
 
 function pluralkitOf(config: Fields): DiscordAccount["pluralkit"] {
@@ -148,6 +176,8 @@ export const createReader = (env?: (name: string) => string | undefined): Accoun
 /** Where something happens, as the configuration may name it. */
 export interface Location {
   readonly guildId: string | undefined;
+  /** The server's name, where it may stand for the id. */
+  readonly guildSlug?: string | undefined;
   readonly channelId: string;
   readonly parentId?: string | undefined;
   /** Of the channel, or of the one that a thread is in. */
@@ -155,9 +185,9 @@ export interface Location {
 }
 
 /** The sections for a channel of a server, nearest first: the channel, `*` beside it, the server, `*` beside that. */
-export function layersOf({ guilds }: Pick<DiscordAccount, "guilds">, { guildId, channelId, parentId, name }: Location): readonly Fields[] {
+export function layersOf({ guilds }: Pick<DiscordAccount, "guilds">, { guildId, guildSlug, channelId, parentId, name }: Location): readonly Fields[] {
   if (guildId === undefined) return [];
-  const guild = fieldsOf(guilds[guildId]) ?? fieldsOf(guilds["*"]);
+  const guild = fieldsOf(guilds[guildKeyOf(guilds, guildId, guildSlug) ?? "*"]);
   const channels = fieldsOf(guild?.["channels"]) ?? {};
   const bare = name?.replace(/^#/, "");
   const keys = [channelId, parentId, bare && `#${bare}`, bare].filter((key): key is string => key !== undefined && key !== "");
@@ -167,8 +197,8 @@ export function layersOf({ guilds }: Pick<DiscordAccount, "guilds">, { guildId, 
 }
 
 /** Whether the configuration says anything about a server, or lets everybody in. */
-export const readsGuild = ({ guilds, groupPolicy }: Pick<DiscordAccount, "guilds" | "groupPolicy">, guildId: string): boolean =>
-  groupPolicy !== "disabled" && (groupPolicy === "open" || Object.hasOwn(guilds, guildId) || Object.hasOwn(guilds, "*"));
+export const readsGuild = ({ guilds, groupPolicy }: Pick<DiscordAccount, "guilds" | "groupPolicy">, guildId: string, guildSlug?: string): boolean =>
+  groupPolicy !== "disabled" && (groupPolicy === "open" || guildKeyOf(guilds, guildId, guildSlug) !== undefined || Object.hasOwn(guilds, "*"));
 
 /** Whether roles decide about anybody: then the roles of people have to be known. */
 export const usesRoles = (layers: readonly Fields[]): boolean => layers.some((layer) => listOf(layer["roles"]).length > 0);

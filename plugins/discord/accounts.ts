@@ -7,6 +7,7 @@ import { isThread, readPlace } from "./inbound/places.ts";
 import type { Answers } from "./interactions.ts";
 import { codeOf, createRest, type Rest } from "./rest.ts";
 import type { Sender } from "./send/sender.ts";
+import { createServers, type Servers } from "./servers.ts";
 import type { Config } from "./types.ts";
 
 type Commands = Parameters<NonNullable<ChannelPlugin["nativeCommands"]>["register"]>[0]["commands"];
@@ -25,6 +26,7 @@ export interface Known {
   readonly ours: Set<string>;
   /** Texts that threads may be named after, by message. */
   readonly texts: Map<string, string>;
+  readonly servers: Servers;
   line: Line | undefined;
   answers: Answers | undefined;
   botId: string | undefined;
@@ -93,6 +95,7 @@ export function createAccounts({ reader, waiting, apiRoot, transport }: Accounts
       directs: new Map<string, string>(),
       ours: new Set<string>(),
       texts: new Map<string, string>(),
+      servers: createServers(),
       line: undefined,
       answers: undefined,
       botId: undefined,
@@ -110,7 +113,8 @@ export function createAccounts({ reader, waiting, apiRoot, transport }: Accounts
     channels.set(channelId, asked);
     const place = readPlace(await asked.catch(() => channels.delete(channelId) && undefined));
     if (!place || place.guildId === undefined || isThread(place)) return undefined;
-    if (flagIn(layersOf(account, { guildId: place.guildId, channelId, name: place.name }), "autoThread") !== true) return undefined;
+    const guildSlug = of(account.accountId).servers.slugOf(place.guildId);
+    if (flagIn(layersOf(account, { guildId: place.guildId, guildSlug, channelId, name: place.name }), "autoThread") !== true) return undefined;
     const name = threadName(of(account.accountId).texts.get(answersId) ?? "");
     const json = { name, auto_archive_duration: ARCHIVE_MINUTES };
     try {

@@ -1,12 +1,5 @@
 /** The channel, put together. */
-import {
-  type ChannelPlugin,
-  getChatChannelMeta,
-  looksLikeDiscordTargetId,
-  normalizeDiscordMessagingTarget,
-  PAIRING_APPROVED_MESSAGE,
-  type PluginRuntime,
-} from "openclaw/plugin-sdk";
+import { type ChannelPlugin, looksLikeDiscordTargetId, normalizeDiscordMessagingTarget, PAIRING_APPROVED_MESSAGE } from "openclaw/plugin-sdk";
 import {
   asChannelError,
   createChannelParts,
@@ -16,14 +9,16 @@ import {
   keyedCursorStore,
   listOf,
   realWaiting,
+  requestOutbound,
   silentLog,
   textOf,
-  type Transport,
   type Waiting,
   voiceNotePrograms,
+  webChannelHead,
+  type WebChannelOptions,
 } from "openclaw/plugin-sdk/channel-kit";
 import { convertMarkdownTables } from "openclaw/plugin-sdk/text-chunking";
-import { bareId, createReader, CREDENTIALS, type DiscordAccount, isName, layersOf } from "./account.ts";
+import { bareId, createReader, CREDENTIALS, type DiscordAccount, inexactIds, isName, layersOf } from "./account.ts";
 import { type Accounts, createAccounts, notice } from "./accounts.ts";
 import { createActions } from "./actions/index.ts";
 import { completions, registerCommands } from "./commands.ts";
@@ -36,15 +31,11 @@ import { componentsOf } from "./send/components.ts";
 import { fetchFile, sendMedia } from "./send/media.ts";
 import { channelOf, dataOf, parseTarget } from "./send/sender.ts";
 import { editPreview, MAX_POLL_OPTIONS, MAX_TEXT, NONCE_MS, openPreview, PREVIEW, sendPoll, sendText } from "./send/text.ts";
+import { guildKeyOf, type Servers } from "./servers.ts";
 import { audit, type DiscordProbe, ownIssues, probe } from "./status.ts";
 
-export interface DiscordPluginOptions {
-  /** Where the API is; another address for tests only. */
-  readonly apiRoot?: string | undefined;
+export interface DiscordPluginOptions extends WebChannelOptions {
   readonly pluralkitRoot?: string | undefined;
-  readonly transport?: Transport | undefined;
-  readonly waiting?: Waiting | undefined;
-  readonly runtime?: Pick<PluginRuntime, "state"> | undefined;
   readonly env?: ((name: string) => string | undefined) | undefined;
 }
 
@@ -56,9 +47,10 @@ const POSITION_MS = 7 * 24 * 3_600_000;
 
 function outboundOf(accounts: Accounts): NonNullable<DiscordChannel["outbound"]> {
   return {
-    deliveryMode: "direct",
-    // Each message is a request of its own, whatever becomes of the gateway.
-    independent: true,
+    ...requestOutbound((to) => {
+      const { kind, id } = parseTarget(to);
+      return `${kind}:${id}`;
+    }),
     chunker(text, limit, target) {
       const account = target && accounts.account(target.cfg, target.accountId);
       const whole = account ? convertMarkdownTables(text, account.tables) : text;
@@ -69,15 +61,6 @@ function outboundOf(accounts: Accounts): NonNullable<DiscordChannel["outbound"]>
     pollMaxOptions: MAX_POLL_OPTIONS,
     nonceWindowMs: NONCE_MS,
     retry: { attempts: 3, minDelayMs: 500, maxDelayMs: 30_000, jitter: 0.1 },
-    resolveTarget({ to }) {
-      try {
-        const { kind, id } = parseTarget(to ?? "");
-        return { ok: true, to: `${kind}:${id}` };
-      } catch (error) {
-        return { ok: false, error: error as Error };
-      }
-    },
-    albums: { most: 10, mixed: true },
     sendText: async (ctx) => sendText(accounts.sender(ctx.cfg, ctx.accountId), ctx),
     sendMedia: async (ctx) => sendMedia(accounts.sender(ctx.cfg, ctx.accountId), ctx),
     async sendPayload(ctx) {
@@ -136,8 +119,7 @@ function gatewayOf(accounts: Accounts, options: DiscordPluginOptions): NonNullab
       state.answers = answers;
       const [bot = ""] = account.token.split(".", 1);
       const twin = accounts.list(ctx.cfg).find((other) => other.accountId !== accountId && other.enabled && equalSecrets(other.token, account.token));
-      if (twin)
-        log.warn(`account "${twin.accountId}" has the same bot token: each message is answered twice. Give one of them a bot of its own, or turn it off`);
+      if (twin) log.warn(`account "${twin.accountId}" has the same bot token: each message is answered twice. Use another bot for one of them, or turn it off`);
       const openPositions = () => options.runtime?.state.openKeyedStore?.({ namespace: "sessions" });
       try {
         await runAccount(ctx, {
@@ -147,6 +129,7 @@ function gatewayOf(accounts: Accounts, options: DiscordPluginOptions): NonNullab
           answers,
           pluralkit: account.pluralkit && createPluralKit({ token: account.pluralkit.token, apiRoot: options.pluralkitRoot, log }),
           directs,
+          servers: state.servers,
           known: ({ id }) => (state.botId = id),
           live: (line) => (state.line = line),
           isOurs: (messageId) => state.ours.has(messageId),
@@ -220,7 +203,7 @@ function conventions(accounts: Accounts): Pick<DiscordChannel, "mentions" | "thr
     },
     agentPrompt: {
       messageToolHints: () => [
-        "On Discord write user:<id> or channel:<id> as target; a thread is a channel with an id of its own. <@id> in a text mentions a person; @everyone and roles are never notified.",
+        "On Discord the target is user:<id> or channel:<id>; a thread is a channel with its own id. <@id> in a text mentions a person; @everyone and roles are never notified.",
         "Discord shows Markdown except tables; buttons are rows of { text, callback_data }, and a row { options: [...] } is a menu.",
       ],
     },
@@ -236,8 +219,9 @@ function partsOf(accounts: Accounts, reader: ReturnType<typeof createReader>) {
     idLabel: "discordUserId",
     normalizeEntry: bareId,
     isName,
-    nameAdvice: "Write user ids: switch on developer mode in Discord, right-click a person and choose Copy User ID",
+    nameAdvice: "Use user ids: turn on Developer Mode in Discord, right-click a person and choose Copy User ID",
     idExample: "123456789012345678",
+    peopleLists: ["guilds.*.users", "guilds.*.channels.*.users"],
     groupLayers: (
       account: DiscordAccount,
       {
@@ -245,20 +229,32 @@ function partsOf(accounts: Accounts, reader: ReturnType<typeof createReader>) {
         groupSpace,
         groupChannel,
       }: { groupId?: string | null | undefined; groupSpace?: string | null | undefined; groupChannel?: string | null | undefined },
-    ) => layersOf(account, { guildId: guildKey(account, groupSpace), channelId: groupId ?? "", name: groupChannel ?? undefined }),
+    ) =>
+      layersOf(account, {
+        guildId: guildKey(account, accounts.of(account.accountId).servers, groupSpace),
+        channelId: groupId ?? "",
+        name: groupChannel ?? undefined,
+      }),
     probe: (account: DiscordAccount, timeoutMs: number) => probe(accounts.rest(account), timeoutMs),
     who: ({ bot }: DiscordProbe) => bot?.username,
     issues: ownIssues,
+    describe(account: DiscordAccount) {
+      const unmatched = accounts.of(account.accountId).servers.unmatched(account.guilds);
+      return unmatched.length === 0 ? {} : { audit: { unmatched } };
+    },
     programs: voiceNotePrograms,
     groupsLetIn: true,
     warnings(account: DiscordAccount): string[] {
       const outside = (account.approvers ?? []).filter((id) => !account.allowFrom.includes(id));
       const isOpen = account.dmPolicy === "pairing" || account.allowFrom.includes("*");
-      return outside.length > 0 && !isOpen
-        ? [
-            `channels.discord.execApprovals.approvers names people who may not write to the bot, so their buttons do nothing: ${outside.join(", ")}. Add them to allowFrom.`,
-          ]
-        : [];
+      return [
+        ...inexactIds(account).map((path) => `${path} contains a number that is too long to be exact, so it matches nobody; put Discord ids in quotes`),
+        ...(outside.length > 0 && !isOpen
+          ? [
+              `channels.discord.execApprovals.approvers lists people who are not allowed to write to the bot, so their buttons do nothing: ${outside.join(", ")}. Add them to allowFrom.`,
+            ]
+          : []),
+      ];
     },
     async notifyApproval({ cfg, id }: { cfg: Parameters<Accounts["sender"]>[0]; id: string }) {
       await sendText(accounts.sender(cfg), { to: `user:${id}`, text: PAIRING_APPROVED_MESSAGE });
@@ -266,10 +262,12 @@ function partsOf(accounts: Accounts, reader: ReturnType<typeof createReader>) {
   };
 }
 
-/** The host knows servers by id; where only the name is at hand, the configuration's `slug` leads to it. */
-function guildKey({ guilds }: DiscordAccount, space: string | null | undefined): string | undefined {
+/** The section of a server of which only the name is at hand. While the servers are unknown, the configuration's `slug` leads to it. */
+function guildKey({ guilds }: DiscordAccount, servers: Servers, space: string | null | undefined): string | undefined {
   const wanted = space?.trim();
   if (!wanted) return undefined;
+  const id = servers.idOf(wanted);
+  if (id !== undefined) return guildKeyOf(guilds, id, servers.slugOf(id)) ?? "*";
   if (Object.hasOwn(guilds, wanted)) return wanted;
   return Object.keys(guilds).find((id) => textOf(fieldsOf(guilds[id])?.["slug"])?.toLowerCase() === wanted.toLowerCase()) ?? "*";
 }
@@ -282,28 +280,13 @@ export function createDiscordPlugin(options: DiscordPluginOptions = {}): Discord
   const spec = partsOf(accounts, reader);
   const parts = createChannelParts<DiscordAccount, DiscordProbe>(spec);
   return {
-    id: "discord",
-    meta: { ...getChatChannelMeta("discord"), quickstartAllowFrom: true },
-    capabilities: {
-      chatTypes: ["direct", "group", "channel", "thread"],
-      polls: true,
-      reactions: true,
-      edit: true,
-      unsend: true,
-      reply: true,
-      threads: true,
-      media: true,
-      nativeCommands: true,
-      groupManagement: true,
-    },
-    reload: { configPrefixes: ["channels.discord"] },
+    ...webChannelHead("discord", { polls: true, groupManagement: true }),
     ...parts,
     status: {
       ...parts.status,
       auditAccount: ({ account, timeoutMs, cfg }) => audit(accounts.rest(account), account, cfg, timeoutMs),
       buildAccountSnapshot: async (params) => ({
         ...(await parts.status.buildAccountSnapshot!(params)),
-        ...(params.audit === undefined ? {} : { audit: params.audit }),
         ...(params.probe?.application ? { application: params.probe.application } : {}),
       }),
     },

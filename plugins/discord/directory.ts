@@ -1,10 +1,10 @@
 /** Who and what can be written to: from the configuration, and from the servers that the bot is in. */
 import { type ChannelPlugin, listDiscordDirectoryGroupsFromConfig, listDiscordDirectoryPeersFromConfig } from "openclaw/plugin-sdk";
-import { type Fields, fieldsOf, listOf, numberOf, textOf } from "openclaw/plugin-sdk/channel-kit";
+import { type Fields, fieldsOf, listOf, numberOf, textOf, unfit } from "openclaw/plugin-sdk/channel-kit";
 import { bareId } from "./account.ts";
 import type { Accounts } from "./accounts.ts";
 import { nameOf } from "./inbound/chat.ts";
-import type { Rest } from "./rest.ts";
+import { codeOf, type Rest } from "./rest.ts";
 
 type Directory = NonNullable<ChannelPlugin["directory"]>;
 type Resolver = NonNullable<ChannelPlugin["resolver"]>;
@@ -53,11 +53,7 @@ async function membersLike(rest: Rest, query: string): Promise<FoundMember[]> {
   const perGuild = await Promise.all(
     (await guildsOf(rest)).map(async ({ id }) => rows(await rest.call("GET", `/guilds/${id}/members/search`, { query: { query, limit: 25 } }).catch(() => []))),
   );
-  const found = perGuild.flat().flatMap((member): FoundMember[] => {
-    const user = fieldsOf(member["user"]);
-    const id = textOf(user?.["id"]);
-    return id === undefined ? [] : [{ id, name: nameOf(user, member), handle: textOf(user?.["username"]) }];
-  });
+  const found = perGuild.flat().flatMap((member) => memberOf(fieldsOf(member["user"]), member));
   return [...new Map(found.map((member) => [member.id, member])).values()];
 }
 
@@ -87,14 +83,47 @@ export function createDirectory(accounts: Accounts): Directory {
         .slice(0, limit ?? MAX_LISTED)
         .map(({ id, name, guild }) => ({ kind: "channel", id: `channel:${id}`, name: `${guild} #${name}`, handle: `#${name}` }));
     },
+    async listGroupMembers({ cfg, accountId, groupId, limit }) {
+      const rest = restFor(cfg, accountId);
+      const found = await membersOf(rest, groupId, limit ?? MAX_LISTED);
+      return found.map(({ id, name, handle }) => ({ kind: "user", id: `user:${id}`, name, handle }));
+    },
   };
+}
+
+const SOME_MEMBERS = 1000;
+const MISSING_ACCESS = 50_001;
+
+/** People of a group chat, or of the server that a channel belongs to. Discord lists the latter only to bots with the Server Members intent. */
+async function membersOf(rest: Rest, groupId: string, limit: number): Promise<FoundMember[]> {
+  const [, id] = /^(?:discord:)?(?:channel:|group:|<#)?(\d+)>?$/i.exec(groupId.trim()) ?? [];
+  if (id === undefined) throw unfit("directory", `"${groupId}" is not a Discord channel; use channel:<id>, which openclaw directory groups list shows`);
+  const channel = await rest.fields("GET", `/channels/${id}`);
+  const guildId = textOf(channel["guild_id"]);
+  const people = guildId === undefined ? listOf(channel["recipients"]) : [];
+  const members = guildId === undefined ? [] : await guildMembers(rest, guildId, limit);
+  return [...people.map((user) => memberOf(fieldsOf(user))), ...members.map((member) => memberOf(fieldsOf(member["user"]), member))].flat().slice(0, limit);
+}
+
+async function guildMembers(rest: Rest, guildId: string, limit: number): Promise<Fields[]> {
+  try {
+    return rows(await rest.call("GET", `/guilds/${guildId}/members`, { query: { limit: Math.min(limit, SOME_MEMBERS) } }));
+  } catch (error) {
+    if (codeOf(error) !== MISSING_ACCESS) throw error;
+    throw unfit("directory", "Discord does not list the members to this bot: turn on Server Members Intent on the page Bot of the developer portal");
+  }
+}
+
+function memberOf(user: Fields | undefined, member?: Fields): FoundMember[] {
+  const id = textOf(user?.["id"]);
+  return id === undefined ? [] : [{ id, name: nameOf(user, member), handle: textOf(user?.["username"]) }];
 }
 
 /** Exactly one must be meant: a name that several have names nobody. */
 function onlyOne<T extends { readonly id: string }>(found: readonly T[], input: string, describe: (one: T) => string | undefined) {
   const [one, more] = found;
-  if (!one) return { input, resolved: false, note: "nothing of this name was found in the bot's servers" };
-  if (more) return { input, resolved: false, note: `several have this name: ${found.map(({ id }) => id).join(", ")}` };
+  if (!one) return { input, resolved: false, note: "not found in the bot's servers" };
+  if (more) return { input, resolved: false, note: `ambiguous name: ${found.map(({ id }) => id).join(", ")}` };
   return { input, resolved: true, id: one.id, name: describe(one) };
 }
 

@@ -161,9 +161,9 @@ export function createRest(options: RestOptions): Rest {
     for (;;) {
       const ms = Math.ceil(Math.max(globalUntil - waiting.now(), buckets.waitMs(route, top)));
       if (ms <= 0) return buckets.take(route, top);
-      if (ms > PATIENCE_MS) throw notSent(action, `Discord asked for a pause: ${action} has to wait for ${Math.ceil(ms / 1000)} s`, ms);
+      if (ms > PATIENCE_MS) throw notSent(action, `Discord rate limit: ${action} waits ${Math.ceil(ms / 1000)} s`, ms);
       await waiting.sleep(ms, signal ?? new AbortController().signal);
-      if (signal?.aborted) throw notSent(action, `${action} was given up while it waited for Discord's limit`);
+      if (signal?.aborted) throw notSent(action, `${action} was cancelled while waiting for Discord's rate limit`);
     }
   }
 

@@ -116,5 +116,13 @@ export async function audit(
 export const ownIssues = (snapshot: ChannelAccountSnapshot) => {
   const probed = fieldsOf(snapshot.probe);
   const application = fieldsOf(snapshot.application) ?? fieldsOf(probed?.["application"]);
-  return collectDiscordStatusIssues([{ ...snapshot, application }]).map(({ channel: _channel, accountId: _account, ...issue }) => issue);
+  const unmatched = textsOf(fieldsOf(snapshot.audit)?.["unmatched"]);
+  return [
+    ...unmatched.map((text) => ({
+      kind: "config" as const,
+      message: `channels.discord.${text}`,
+      fix: "Invite the bot to that server, or correct the entry; servers are listed by id, or by name as a slug such as friends-of-claw",
+    })),
+    ...collectDiscordStatusIssues([{ ...snapshot, application }]).map(({ channel: _channel, accountId: _account, ...issue }) => issue),
+  ];
 };

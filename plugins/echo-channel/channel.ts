@@ -34,7 +34,7 @@ export function createEcho(): Echo {
   const channel = defineChannel({
     id: "echo",
     label: "Echo",
-    blurb: "Keeps what is sent over it, for trying things out.",
+    blurb: "Stores what is sent over it, for testing.",
     // There is nothing to be connected to: the account runs until it is stopped.
     async connect(run) {
       ({ inbound } = run);

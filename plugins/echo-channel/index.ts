@@ -9,7 +9,7 @@ const MAX_BYTES = 64 * 1024;
 export default definePluginEntry({
   id: "echo-channel",
   name: "Echo channel",
-  description: "A channel that keeps what is sent over it, for trying things out.",
+  description: "A channel that stores what is sent over it, for testing.",
   register(api) {
     const echo = createEcho();
     api.registerChannel({ plugin: echo.channel });
@@ -33,7 +33,7 @@ export default definePluginEntry({
         const { from, text, id = randomUUID() } = fieldsOf(body.value) ?? {};
         if (textOf(from) === undefined || typeof text !== "string" || typeof id !== "string") return answer(400, { error: "expected { from, text, id? }" });
         const taken = await echo.receive({ from: String(from), text, id });
-        return taken ? answer(202, taken) : answer(503, { error: "the account does not run" });
+        return taken ? answer(202, taken) : answer(503, { error: "the account is not running" });
       },
     });
   },

@@ -52,13 +52,13 @@ export function readServiceAccount(text: string): ServiceAccount | string {
   const fields = fieldsOf(jsonOf(text));
   if (!fields) return "expected the JSON of a service account's key";
   const [email, pem] = [trimmedOf(fields["client_email"]), textOf(fields["private_key"])];
-  if (email === undefined || pem === undefined) return "the JSON has no client_email or no private_key; download the key of a service account again";
+  if (email === undefined || pem === undefined) return "the JSON has no client_email or no private_key; download the service account key again";
   try {
     const key = createPrivateKey(pem);
-    if (key.asymmetricKeyType !== "rsa") return "private_key is no RSA key";
+    if (key.asymmetricKeyType !== "rsa") return "private_key is not an RSA key";
     return { email, keyId: textOf(fields["private_key_id"]), key };
   } catch {
-    return "private_key cannot be read; download the key of the service account again";
+    return "private_key cannot be read; download the service account key again";
   }
 }
 
@@ -121,12 +121,12 @@ function problemsOf({ text, problem }: Found, before: readonly string[], type: A
     ...before,
     ...(key === undefined ? [] : [text === "" ? key : `${path}.serviceAccount: ${key}`]),
     ...(type === undefined ? [`${path}.audienceType is missing: set app-url or project-number, as in the configuration of the Chat app`] : []),
-    ...(audience === "" ? [`${path}.audience is missing: set the address of the webhook (app-url) or the number of the project (project-number)`] : []),
+    ...(audience === "" ? [`${path}.audience is missing: set the webhook URL (app-url) or the project number (project-number)`] : []),
     ...(isUrl && audience !== "" && !/^https?:$/.test(URL.parse(audience)?.protocol ?? "")
-      ? [`${path}.audience: an address such as https://claw.example.com/googlechat is expected for app-url`]
+      ? [`${path}.audience: expected a URL such as https://claw.example.com/googlechat for app-url`]
       : []),
     ...(type === "project-number" && audience !== "" && !/^\d+$/.test(audience)
-      ? [`${path}.audience: the number of the project is expected for project-number, not its id`]
+      ? [`${path}.audience: expected the project number for project-number, not the project id`]
       : []),
   ];
 }

@@ -56,7 +56,7 @@ const LAST_PAUSE_MS = 64_000;
 /** Where files may come from when the API sends us on. */
 const FILE_HOST = /(?:^|\.)(?:googleapis|googleusercontent)\.com$/i;
 const PATHS = { token: "/token", certificates: "/service_accounts/v1/metadata/x509/chat@system.gserviceaccount.com", webKeys: "/oauth2/v3/certs" } as const;
-const HINT = "write spaces/<id>, users/<id> or an e-mail address";
+const HINT = "use spaces/<id>, users/<id> or an email address";
 
 /** The chat that a target names. */
 export function parseTarget(to: string): Target {
@@ -69,7 +69,7 @@ export function parseTarget(to: string): Target {
   const user = userEntry(bare);
   if (isUserId(user) && /^(?:users\/|user:)/i.test(bare)) return { kind: "user", name: user };
   if (/^users\/[^\s@/]+@[^\s@/]+\.[^\s@/]+$/.test(user)) return { kind: "user", name: user };
-  throw unfit("send", `"${to}" names no chat of Google Chat; ${HINT}`);
+  throw unfit("send", `"${to}" is not a Google Chat chat; ${HINT}`);
 }
 
 export const targetText = ({ name, thread }: Target): string => thread ?? name;
@@ -234,12 +234,12 @@ export function createApi(account: GoogleChatAccount, options: ApiOptions) {
       const more = { ...related(safeFileName(file.fileName), file), query: { uploadType: "multipart" }, signal, action: "upload" };
       const answer = await unseen(write("POST", space, path, more));
       const token = textOf(fieldsOf(answer["attachmentDataRef"])?.["attachmentUploadToken"]);
-      if (token === undefined) throw unfit("upload", "Google Chat took the file and gave no token for it", "BAD_ANSWER");
+      if (token === undefined) throw unfit("upload", "Google Chat accepted the file but returned no token", "BAD_ANSWER");
       return token;
     },
     async download(resource: string, maxBytes: number, signal: AbortSignal) {
       const parts = resource.split("/");
-      if (parts.some((part) => /^\.{0,2}$/.test(part))) throw unfit("download", "the file's name leads elsewhere");
+      if (parts.some((part) => /^\.{0,2}$/.test(part))) throw unfit("download", "the file's name points elsewhere");
       const path = `/v1/media/${parts.map(encodeURIComponent).join("/")}?alt=media`;
       return http.download({ path, maxBytes, signal, allowHost: (host) => FILE_HOST.test(host) });
     },

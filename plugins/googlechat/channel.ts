@@ -111,7 +111,7 @@ function mediaOf({ sender }: Deps): NonNullable<GoogleChatChannel["media"]> {
       const { resource, driveFile } = fieldsOf(ref) ?? {};
       if (textOf(driveFile)) throw unfit("download", "the file is in Google Drive, which a Chat app cannot read; upload it to the chat instead");
       const name = textOf(resource);
-      if (name === undefined) throw unfit("download", "a file of Google Chat is named by its resource, and this one has none");
+      if (name === undefined) throw unfit("download", "a Google Chat file needs a resource name, this one has none");
       const { data, mimeType } = await sender(cfg, accountId).api.download(name, maxBytes, signal);
       return { data, ...(mimeType === undefined ? {} : { mimeType }) };
     },
@@ -129,11 +129,11 @@ function directoryOf({ accounts, sender }: Deps): Pick<GoogleChatChannel, "direc
   async function resolve(from: Sender, input: string, kind: "user" | "group"): Promise<ChannelResolveResult> {
     if (kind === "user") {
       const id = userEntry(input);
-      return isUserId(id) ? { input, resolved: true, id } : { input, resolved: false, note: "people are known by their id (users/…); /whoami shows one" };
+      return isUserId(id) ? { input, resolved: true, id } : { input, resolved: false, note: "people are identified by id (users/…); /whoami shows it" };
     }
     const wanted = input.trim().toLowerCase();
     const found = (await spaces(from)).find(({ id, name }) => [id.toLowerCase(), name.toLowerCase()].includes(wanted) || id === spaceEntry(input));
-    return found ? { input, resolved: true, id: found.id, name: found.name } : { input, resolved: false, note: "the app is in no such space" };
+    return found ? { input, resolved: true, id: found.id, name: found.name } : { input, resolved: false, note: "the app is not in this space" };
   }
   return {
     directory: {
@@ -169,7 +169,7 @@ async function messageHere({ api }: Sender, ctx: ChannelMessageActionContext): P
 async function ours<T>(work: Promise<T>, name: string): Promise<T> {
   return work.catch((error: unknown) => {
     if (asChannelError(error)?.status !== 403) throw error;
-    throw unfit("message", `message ${name} is not ours: only our own messages can be changed`, "NOT_PERMITTED");
+    throw unfit("message", `message ${name} is not from this app: only its own messages can be changed`, "NOT_PERMITTED");
   });
 }
 
@@ -182,6 +182,7 @@ function actionsOf({ accounts, clients, self }: Deps): NonNullable<GoogleChatCha
     actions: {
       react: {
         gate: "reactions",
+        isOn: false,
         async run(account, ctx) {
           const { emoji, remove, isEmpty } = reactionParam(ctx);
           const message = messageParam(ctx);
@@ -208,7 +209,11 @@ function actionsOf({ accounts, clients, self }: Deps): NonNullable<GoogleChatCha
           return { deleted: messageId };
         },
       },
-      reactions: { gate: "reactions", run: async (account, ctx) => ({ reactions: summaryOf(await listReactions(senderOf(account), messageParam(ctx))) }) },
+      reactions: {
+        gate: "reactions",
+        isOn: false,
+        run: async (account, ctx) => ({ reactions: summaryOf(await listReactions(senderOf(account), messageParam(ctx))) }),
+      },
     },
     supportsButtons: () => true,
   });
@@ -226,6 +231,7 @@ function partsOf({ accounts, clients, sender }: Deps) {
     nameReason: "names and e-mail addresses can change hands",
     nameAdvice: "Use user ids (users/123456789012345678901); /whoami shows one",
     groupWord: "space",
+    peopleLists: ["groups.*.users"],
     groupLayers: (account: GoogleChatAccount, { groupId }: { groupId?: string | null | undefined }) => layersOf(account, groupId ?? ""),
     removedKeys: ["audienceType", "audience", "webhookPath", "webhookUrl", "botUser"],
     setupKeys,
@@ -244,7 +250,7 @@ function partsOf({ accounts, clients, sender }: Deps) {
     async notifyApproval({ cfg, id }: { cfg: HostConfig; id: string }) {
       await send(sender(cfg), { cfg, to: userEntry(id), text: PAIRING_APPROVED_MESSAGE });
     },
-    intro: ["A Google Chat app of your Workspace. Google posts to an address of this gateway, which has to be reachable from outside over https."],
+    intro: ["A Google Chat app in your Workspace. Google posts to a URL of this gateway, which must be reachable from outside over https."],
     ask: askAudience,
     idExample: "users/123456789012345678901",
   };
@@ -302,12 +308,13 @@ export function createGoogleChatPlugin(options: GoogleChatPluginOptions = {}): G
     },
     capabilities: {
       chatTypes: ["direct", "group", "thread"],
-      reactions: true,
+      // Files and reactions take the authorization of a user, which a service account does not have.
+      reactions: false,
       edit: true,
       unsend: true,
       reply: true,
       threads: true,
-      media: true,
+      media: false,
       blockStreaming: true,
     },
     reload: { configPrefixes: ["channels.googlechat"] },
@@ -324,7 +331,9 @@ export function createGoogleChatPlugin(options: GoogleChatPluginOptions = {}): G
     threading: createThreading(accounts),
     messaging: TARGETS.messaging,
     agentPrompt: {
-      messageToolHints: () => ["Google Chat targets: spaces/<id>, users/<id>. Reactions take the emoji itself. `<users/id>` in a text mentions nobody."],
+      messageToolHints: () => [
+        "Google Chat targets: spaces/<id>, users/<id>. `<users/id>` in a text mentions nobody. Files of this machine cannot be sent; send an address instead.",
+      ],
     },
     [Symbol.dispose]() {
       clients[Symbol.dispose]();

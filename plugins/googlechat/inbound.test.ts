@@ -121,7 +121,7 @@ test("files are named with their type, and fetched when they are wanted, up to t
   expect(drive!.media).toMatchObject([{ kind: "attachment", fileName: "plan.doc" }]);
   await expect(fetching(100, drive!.media![0]!.ref)).rejects.toThrow("Google Drive");
   await expect(fetching(100, {})).rejects.toThrow("has none");
-  for (const resource of ["../../token", "a//b", "a/./b"]) await expect(fetching(100, { resource })).rejects.toThrow("leads elsewhere");
+  for (const resource of ["../../token", "a//b", "a/./b"]) await expect(fetching(100, { resource })).rejects.toThrow("points elsewhere");
   await expect(fetching(100, { resource: "spaces/A/attachments/gone" })).rejects.toMatchObject({ status: 404 });
 });
 

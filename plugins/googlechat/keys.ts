@@ -77,7 +77,7 @@ export function createKeySource({ http, path, now }: KeySourceDeps): KeySource {
     triedAt = now();
     const { json } = await http.request({ path, maxBytes: MAX_BYTES, timeoutMs: 10_000, action: "fetch the keys" });
     const read = readKeys(json);
-    if (read.size === 0) throw notSent("fetch the keys", "Google's answer contains no key that can be used");
+    if (read.size === 0) throw notSent("fetch the keys", "Google returned no usable key");
     known = read;
     fetchedAt = now();
   }

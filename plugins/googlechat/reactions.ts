@@ -8,12 +8,12 @@ const MOST = 200;
 async function permitted<T>(asked: Promise<T>): Promise<T> {
   return asked.catch((error: unknown) => {
     if (asChannelError(error)?.status !== 403) throw error;
-    throw unfit("react", "Google lets Chat apps react only with the authorization of a user, which a service account does not have", "NOT_PERMITTED");
+    throw unfit("react", "Google lets Chat apps react only with user authorization, which a service account does not have", "NOT_PERMITTED");
   });
 }
 
 function needMessage(name: string): void {
-  if (!isMessage(name)) throw unfit("react", `"${name}" is no message of Google Chat; give its name, such as spaces/AAAA/messages/BBBB`);
+  if (!isMessage(name)) throw unfit("react", `"${name}" is not a Google Chat message; use its name, such as spaces/AAAA/messages/BBBB`);
 }
 
 export interface Reaction {
@@ -31,7 +31,7 @@ const reactionOf = (raw: Fields): Reaction => ({
 
 export async function addReaction({ api }: Sender, message: string, emoji: string): Promise<Reaction> {
   needMessage(message);
-  if (emoji === "" || /^[\w:+-]+$/.test(emoji)) throw unfit("react", `Google Chat takes the emoji itself, such as 👍, not "${emoji}"`);
+  if (emoji === "" || /^[\w:+-]+$/.test(emoji)) throw unfit("react", `Google Chat expects the emoji itself, such as 👍, not "${emoji}"`);
   return reactionOf(await permitted(api.call("POST", `/v1/${message}/reactions`, { json: { emoji: { unicode: emoji } }, action: "react" })));
 }
 
@@ -42,7 +42,7 @@ export async function listReactions({ api }: Sender, message: string): Promise<R
 
 /** Ours, with this emoji or all of them. Without a known user of ours nothing is taken away: it could be another app's. */
 export async function removeOwnReactions(sender: Sender, message: string, self: string | undefined, emoji?: string): Promise<number> {
-  if (self === undefined) throw unfit("react", "which reactions are ours is not known; set channels.googlechat.botUser to the app's user (users/…)");
+  if (self === undefined) throw unfit("react", "the app's own reactions are unknown; set channels.googlechat.botUser to the app's user (users/…)");
   const ours = (await listReactions(sender, message)).filter(({ user, emoji: its }) => user === self && (emoji === undefined || its === emoji));
   for (const { name } of ours) await permitted(sender.api.call("DELETE", `/v1/${name}`, { action: "react" }));
   return ours.length;

@@ -184,7 +184,7 @@ describe("files", () => {
   });
 
   test("that Google does not take from apps are a failure that says so; those with an address go as it", async () => {
-    const note = expect.stringMatching(/^openclaw\.plugin\.json: .*authorization of a user/) as string;
+    const note = expect.stringMatching(/^openclaw\.plugin\.json: .*user authorization/) as string;
     expect(await failure(sendFile())).toMatchObject({ code: "FILES_NOT_SENT", delivery: { state: "failed", filesNotSent: [note] } });
     expect(seen()).toHaveLength(0);
   });
@@ -253,7 +253,7 @@ test("targets in all their forms", () => {
   ];
   for (const [written, target] of forms) expect(parseTarget(written), written).toEqual(target);
   for (const wrong of ["", "anna", "123", "spaces/", "spaces/a b", "spaces/../x", "users/anna", "users/1/2", "https://x.example/spaces/A"])
-    expect(() => parseTarget(wrong), wrong).toThrow("names no chat");
+    expect(() => parseTarget(wrong), wrong).toThrow("is not a Google Chat chat");
   const { messaging } = bench.channel;
   expect([messaging!.normalizeTarget!("gchat:space:AAAA"), messaging!.normalizeTarget!("nobody")]).toEqual(["spaces/AAAA", undefined]);
   const looksLikeId = messaging!.targetResolver!.looksLikeId!;
@@ -261,8 +261,9 @@ test("targets in all their forms", () => {
 });
 
 describe("the message tool", () => {
+  const on = { reactions: true };
   const act = (action: "react" | "reactions" | "edit" | "delete", params: Record<string, unknown>, config = {}) =>
-    bench.channel.actions!.handleAction!({ channel: "googlechat", action, cfg: bench.cfg(config), params });
+    bench.channel.actions!.handleAction!({ channel: "googlechat", action, cfg: bench.cfg({ actions: on, ...config }), params });
   const reactionsOf = (name: string) => (bench.chat.world.reactions.get(name) ?? []).map(({ emoji }) => emoji);
 
   test("reacts, lists reactions, and takes its own away", async () => {
@@ -287,7 +288,7 @@ describe("the message tool", () => {
     await act("react", { messageId: name, emoji: "" });
     expect(reactionsOf(name)).toEqual(["👍"]);
     await expect(act("react", { messageId: name, emoji: "thumbsup" })).rejects.toThrow("the emoji itself");
-    await expect(act("react", { messageId: "nothing", emoji: "👍" })).rejects.toThrow("is no message");
+    await expect(act("react", { messageId: "nothing", emoji: "👍" })).rejects.toThrow("is not a Google Chat message");
   });
 
   test("edits and deletes what the app wrote, in the chat that is meant, and nothing else", async () => {
@@ -296,24 +297,25 @@ describe("the message tool", () => {
     await act("edit", { ...here, messageId, message: "**new**" });
     expect(seen().map(({ text }) => text)).toEqual(["*new*"]);
     await expect(act("edit", { to: bench.space.name, messageId, message: "x" })).rejects.toThrow("there is no message");
-    await expect(act("edit", { ...here, messageId, message: " " })).rejects.toThrow("needs a text");
+    await expect(act("edit", { ...here, messageId, message: " " })).rejects.toThrow("the new text is missing: set message");
     const { name } = bench.chat.say(bench.anna, bench.direct, "mine");
-    for (const action of ["edit", "delete"] as const) await expect(act(action, { ...here, messageId: name, message: "x" })).rejects.toThrow("is not ours");
+    for (const action of ["edit", "delete"] as const)
+      await expect(act(action, { ...here, messageId: name, message: "x" })).rejects.toThrow("is not from this app");
     await act("delete", { ...here, messageId });
     expect(seen()).toEqual([]);
     await expect(act("delete", { ...here, messageId }, { actions: { messages: false } })).rejects.toThrow("channels.googlechat.actions.messages");
   });
 
-  test("says what Google does not permit, and can be switched off", async () => {
+  test("says what Google does not permit, and offers it only where the configuration asks for it", async () => {
     const { name } = bench.chat.say(bench.anna, bench.direct, "hi");
     await expect(act("react", { messageId: name, emoji: "👍" })).rejects.toMatchObject({ code: "NOT_PERMITTED" });
-    const off = { actions: { reactions: false } };
-    await expect(act("react", { messageId: name, emoji: "👍" }, off)).rejects.toThrow("channels.googlechat.actions.reactions");
+    await expect(act("react", { messageId: name, emoji: "👍" }, { actions: {} })).rejects.toThrow("channels.googlechat.actions.reactions");
     const { listActions } = bench.channel.actions!;
-    expect([listActions!({ cfg: bench.cfg() }), listActions!({ cfg: bench.cfg(off) })]).toEqual([
+    expect([listActions!({ cfg: bench.cfg({ actions: on }) }), listActions!({ cfg: bench.cfg() })]).toEqual([
       ["react", "edit", "delete", "reactions"],
       ["edit", "delete"],
     ]);
+    expect(bench.channel.capabilities, "true for a service account").toMatchObject({ reactions: false, media: false, edit: true, unsend: true });
   });
 });
 
@@ -327,7 +329,7 @@ test("spaces are found by name, with their members", async () => {
   const { directory } = channel;
   for (let n = 0; n < 150; n += 1) chat.space(`more ${n}`, [anna]);
   expect(await directory!.listGroupsLive!({ ...base })).toHaveLength(151);
-  expect(await directory!.listGroupMembers!({ ...base, groupId: space.name })).toMatchObject([{ id: chat.bot.name }, { id: anna.name, name: "Anna" }]);
+  expect(await directory!.listGroupMembers!({ ...base, groupId: space.name })).toMatchObject([{ id: anna.name, name: "Anna" }]);
   expect(await directory!.listPeers!(base)).toEqual([{ kind: "user", id: anna.name }]);
   expect(await directory!.listGroups!(base)).toEqual([{ kind: "group", id: space.name }]);
 });

@@ -29,7 +29,7 @@ const MAX_CHARS = 4096;
 /** Of text and cards together. */
 const MAX_BYTES = 32_000;
 const THREAD = /^spaces\/[\w-]+\/threads\/[\w.-]+$/;
-const USER_ONLY = "Google takes files of Chat apps only with the authorization of a user, which a service account does not have";
+const USER_ONLY = "Google accepts files from Chat apps only with user authorization, which a service account does not have";
 
 let tools: Promise<RichTextTools> | undefined;
 
@@ -53,7 +53,7 @@ export async function threadFor({ api }: Sender, space: string, ctx: Pick<SendCo
 
 function fits(draft: MessageDraft): void {
   const bytes = Buffer.byteLength(JSON.stringify(draft));
-  if (bytes > MAX_BYTES) throw unfit("send", `the message has ${bytes} bytes with its cards, and Google Chat takes ${MAX_BYTES}`, "TOO_LARGE");
+  if (bytes > MAX_BYTES) throw unfit("send", `the message has ${bytes} bytes with its cards, the limit of Google Chat is ${MAX_BYTES}`, "TOO_LARGE");
 }
 
 const receipt = (space: string, message: Fields) => {

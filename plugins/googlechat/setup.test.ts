@@ -29,8 +29,8 @@ test("`channels add` takes a file or the JSON, and says what is missing or wrong
   const wrong = (input: object) => setup!.validateInput!({ ...at, input });
   expect(wrong({})).toContain("no service account");
   expect(wrong({ tokenFile: keyFile() })).toContain("audienceType is missing");
-  expect(wrong({ tokenFile: keyFile(), audienceType: "app-url", audience: "123" })).toContain("https://claw.example.com/googlechat is expected");
-  expect(wrong({ tokenFile: keyFile(), audienceType: "project-number", audience: "my-project" })).toContain("not its id");
+  expect(wrong({ tokenFile: keyFile(), audienceType: "app-url", audience: "123" })).toContain("expected a URL such as https://claw.example.com/googlechat");
+  expect(wrong({ tokenFile: keyFile(), audienceType: "project-number", audience: "my-project" })).toContain("not the project id");
   expect(wrong({ tokenFile: join(folder, "none.json"), ...audience })).toContain("none.json");
   expect(wrong({ token: "{}", ...audience })).toContain("no client_email");
   expect(wrong({ tokenFile: keyFile(), ...audience })).toBeNull();
@@ -107,12 +107,15 @@ test("a probe says what is wrong without the key; lists with names are reported"
   expect(refused).toMatchObject({ ok: false, status: 401 });
   expect(JSON.stringify(refused)).not.toContain("PRIVATE KEY");
   expect(await probe({ audience: "" })).toMatchObject({ ok: false });
-  const account = config.resolveAccount(bench.cfg({ dm: { allowFrom: ["anna@example.com", bench.anna.name] }, groupPolicy: "open" }));
+  const groups = { [bench.space.name]: { users: ["bert@example.com", bench.anna.name] } };
+  const account = config.resolveAccount(bench.cfg({ dm: { allowFrom: ["anna@example.com", bench.anna.name] }, groupPolicy: "open", groups }));
   const warnings = await security!.collectWarnings!({ account, cfg: bench.cfg() });
-  expect(warnings.map((line) => /admit nobody: anna@example.com\.|groupPolicy is "open"/.exec(line)?.[0])).toEqual([
-    "admit nobody: anna@example.com.",
+  expect(warnings.map((line) => /match nobody: anna@example.com, bert@example.com\.|groupPolicy is "open"/.exec(line)?.[0])).toEqual([
+    "match nobody: anna@example.com, bert@example.com.",
     'groupPolicy is "open"',
   ]);
+  const snapshot = await status!.buildAccountSnapshot!({ account, cfg: bench.cfg() });
+  expect(status!.collectStatusIssues!([snapshot])).toMatchObject([{ message: expect.stringContaining("bert@example.com") }]);
   const entries = ["users/123", "googlechat:users/123", "gchat:user:123", "123", "*", "Anna@Example.com"];
   expect(config.formatAllowFrom!({ cfg: {}, allowFrom: entries })).toEqual(["users/123", "users/123", "users/123", "users/123", "*", "users/anna@example.com"]);
 });

@@ -18,7 +18,7 @@ export function setupKeys(input: ChannelSetupInput): Fields {
 
 export async function askAudience(prompter: Prompter, account: GoogleChatAccount): Promise<Fields> {
   const audienceType = await prompter.select({
-    message: "Authentication audience, as in the configuration of the Chat app",
+    message: "Authentication audience, as in the Chat app configuration",
     options: [
       { value: "app-url", label: "HTTP endpoint URL" },
       { value: "project-number", label: "Project number" },
@@ -27,13 +27,13 @@ export async function askAudience(prompter: Prompter, account: GoogleChatAccount
   });
   const isUrl = audienceType === "app-url";
   const audience = await prompter.text({
-    message: isUrl ? "Public address of the webhook" : "Number of the Google Cloud project",
+    message: isUrl ? "Public address of the webhook" : "Google Cloud project number",
     placeholder: isUrl ? "https://claw.example.com/googlechat" : "123456789012",
     initialValue: account.audience === "" ? undefined : account.audience,
     validate(value) {
       const text = value.trim();
       if (text === "") return "Required";
-      if (isUrl) return /^https?:\/\/\S+$/i.test(text) ? undefined : "An address that begins with https://";
+      if (isUrl) return /^https?:\/\/\S+$/i.test(text) ? undefined : "A URL that starts with https://";
       return /^\d+$/.test(text) ? undefined : "Digits only";
     },
   });

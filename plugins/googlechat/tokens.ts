@@ -46,8 +46,8 @@ export function createAccessTokens({ serviceAccount, http, path, audience, now }
     const { json } = await http.request({ method: "POST", path, form: { grant_type: GRANT, assertion }, action: SIGN_IN, timeoutMs: 15_000 });
     const fields = fieldsOf(json) ?? {};
     const token = textOf(fields["access_token"]);
-    if (token === undefined) throw notSent(SIGN_IN, "Google gave no access token for the service account");
-    if (/[^\x21-\x7E]/.test(token)) throw hopeless("Google gave an access token that cannot be used");
+    if (token === undefined) throw notSent(SIGN_IN, "Google returned no access token for the service account");
+    if (/[^\x21-\x7E]/.test(token)) throw hopeless("Google returned an unusable access token");
     const lifetimeMs = (numberOf(fields["expires_in"]) ?? LIFETIME_S) * 1000;
     known = { token, until: now() + lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 2) };
     return token;

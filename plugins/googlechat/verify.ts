@@ -46,18 +46,17 @@ function tokenIn({ headers, body }: WebhookRequest, { audienceType }: GoogleChat
 /** What is wrong with the claims. Undefined: nothing. */
 function wrongClaims(claims: Fields, { audienceType, audience }: GoogleChatAccount, nowS: number): string | undefined {
   const { aud, iss } = claims;
-  if (audience === "" || aud !== audience)
-    return "its token is for another audience; compare channels.googlechat.audience with the configuration of the Chat app";
+  if (audience === "" || aud !== audience) return "its token is for another audience; compare channels.googlechat.audience with the Chat app configuration";
   const [iat, exp, nbf] = [numberOf(claims["iat"]), numberOf(claims["exp"]), numberOf(claims["nbf"])];
-  if (iat === undefined || exp === undefined) return "its token has no times";
+  if (iat === undefined || exp === undefined) return "its token has no timestamps";
   if (exp + SKEW_S <= nowS) return "its token has expired";
   if (iat - SKEW_S > nowS || (nbf ?? iat) - SKEW_S > nowS) return "its token is from the future; check the clock of this machine";
-  if (exp - nowS > MAX_LIFETIME_S) return "its token lives too long";
+  if (exp - nowS > MAX_LIFETIME_S) return "its token is valid for too long";
   if (audienceType === "project-number") return iss === CHAT ? undefined : "its token has another issuer";
   if (typeof iss !== "string" || !GOOGLE.has(iss)) return "its token has another issuer";
   const { email } = claims;
   const isChat = email === CHAT || (typeof email === "string" && ADD_ON.test(email));
-  return isChat && claims["email_verified"] === true ? undefined : "its token is not that of Google Chat";
+  return isChat && claims["email_verified"] === true ? undefined : "its token is not from Google Chat";
 }
 
 export interface VerifyDeps {
@@ -77,13 +76,13 @@ export async function verifyRequest(request: WebhookRequest, { account, keys, no
   const token = tokenIn(request, account);
   if (token === undefined) return refused("it has no bearer token");
   const jwt = readJwt(token);
-  if (!jwt) return refused("its token is no JWT");
+  if (!jwt) return refused("its token is not a JWT");
   const id = textOf(jwt.header["kid"]);
   if (jwt.header["alg"] !== "RS256" || id === undefined || jwt.header["crit"] !== undefined) return refused("its token is not signed with RS256");
   const wrong = wrongClaims(jwt.claims, account, Math.floor(now() / 1000));
   if (wrong !== undefined) return refused(wrong);
   const key = await keys.get(id);
-  if (!key) return refused("its token is signed with a key that Google does not publish");
-  if (!verify("RSA-SHA256", Buffer.from(jwt.input), key, jwt.signature)) return refused("its signature is wrong");
+  if (!key) return refused("its token is signed with an unknown key");
+  if (!verify("RSA-SHA256", Buffer.from(jwt.input), key, jwt.signature)) return refused("its signature is not valid");
   return { ok: true, signature: Buffer.concat([jwt.signature, createHash("sha256").update(request.body).digest()]) };
 }

@@ -46,7 +46,7 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     isPublic: true,
     isOptional: true,
     placeholder: "imsg",
-    check: (value) => (isProgram(value) ? undefined : `"${value}" is no program; write a name such as imsg, or a path`),
+    check: (value) => (isProgram(value) ? undefined : `"${value}" is not a program; use a name such as imsg, or a path`),
   },
   { key: "dbPath", inputs: ["dbPath"], label: "Database", isPublic: true, isOptional: true, isAsked: false },
 ];
@@ -61,12 +61,12 @@ function problemsOf(account: Omit<IMessageAccount, "problems">): string[] {
   const { config, remoteHost, region, roots, remoteRoots } = account;
   const wrong: (string | false)[] = [
     Object.keys(config).length === 0 && "it is not set up: run openclaw channels add --channel imessage",
-    remoteHost !== undefined && !isHost(remoteHost) && `channels.imessage.remoteHost: "${remoteHost}" is no host; write host or user@host`,
-    !/^[A-Z]{2}$/.test(region) && `channels.imessage.region: "${region}" is no country; write two letters such as US`,
-    config["service"] !== undefined && !SERVICES.some((name) => name === config["service"]) && "channels.imessage.service has to be imessage, sms or auto",
+    remoteHost !== undefined && !isHost(remoteHost) && `channels.imessage.remoteHost: "${remoteHost}" is not a host; use host or user@host`,
+    !/^[A-Z]{2}$/.test(region) && `channels.imessage.region: "${region}" is not a country code; use two letters such as US`,
+    config["service"] !== undefined && !SERVICES.some((name) => name === config["service"]) && "channels.imessage.service must be imessage, sms or auto",
     ...[...roots, ...remoteRoots]
       .filter((root) => !isRoot(root))
-      .map((root) => `channels.imessage.attachmentRoots: "${root}" has to be absolute, with * only for a whole part`),
+      .map((root) => `channels.imessage.attachmentRoots: "${root}" must be absolute, with * only for a whole path segment`),
   ];
   return [...new Set(wrong.filter((one) => one !== false))];
 }

@@ -24,7 +24,7 @@ test("a file that came is read from its folder, up to the limit", async () => {
   expect(media).toMatchObject([{ kind: "image", mimeType: "image/png", fileName: "a b.png", bytes: 3 }]);
   expect((await fetchOf(bench, media[0]!.ref)).data).toEqual(PNG.data);
   await expect(fetchOf(bench, media[0]!.ref, {}, 2)).rejects.toMatchObject({ code: "TOO_LARGE" });
-  await expect(fetchOf(bench, {})).rejects.toThrow("named by its path");
+  await expect(fetchOf(bench, {})).rejects.toThrow("needs a path");
 });
 
 test("a file that comes after its message is waited for, and not forever", async () => {
@@ -125,10 +125,10 @@ test("a file that is sent is on the Mac before imsg is asked for it", async () =
   await using bench = await openRemote();
   const folder = mkdtempSync(join(tmpdir(), "out-"));
   try {
-    writeFileSync(join(folder, "chart.png"), "png");
+    writeFileSync(join(folder, "chart.png"), Buffer.from("89504e470d0a1a0a", "hex"));
     const cfg = bench.cfg({ remoteHost: "claw@mac.local" });
     await bench.channel.outbound!.sendMedia!({ cfg, to: ANNA, text: "", mediaUrl: join(folder, "chart.png"), mediaLocalRoots: [folder] });
-    expect(bench.mac.rows.map(({ file }) => [file?.name, file?.data.toString()])).toEqual([["chart.png", "png"]]);
+    expect(bench.mac.rows.map(({ file }) => [file?.name, file?.data.toString("hex")])).toEqual([["chart.png", "89504e470d0a1a0a"]]);
     expect(String(bench.mac.asked.find(({ method }) => method === "send")!.params["file"])).toMatch(/^\/tmp\/openclaw-imessage-\w+\/chart\.png$/);
   } finally {
     rmSync(folder, { recursive: true, force: true });

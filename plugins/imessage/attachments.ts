@@ -52,7 +52,7 @@ export function isBelow(path: string, roots: readonly string[]): boolean {
 }
 
 const refused = (path: string, key: string): ChannelError =>
-  unfit("download", `the file ${basename(path)} is in none of the folders of channels.imessage.${key}`, "FORBIDDEN");
+  unfit("download", `the file ${basename(path)} is not in a folder of channels.imessage.${key}`, "FORBIDDEN");
 
 const tooBig = (path: string, maxBytes: number): ChannelError => unfit("download", `the file ${basename(path)} is larger than ${maxBytes} bytes`, "TOO_LARGE");
 

@@ -28,7 +28,7 @@ import { createEchoes, type Echoes } from "./echoes.ts";
 import { endOf, type Environment, type Imsg, openImsg } from "./imsg.ts";
 import { runAccount } from "./receive.ts";
 import { send, type Sender } from "./send.ts";
-import { handleOf, parseTarget, targetParams, TARGETS } from "./target.ts";
+import { handleOf, parseTarget, targetParams, TARGETS, targetText } from "./target.ts";
 
 type KeyedStore = ReturnType<Parameters<typeof keyedCursorStore>[0]>;
 type HostConfig = Parameters<AccountReader<IMessageAccount>["read"]>[0];
@@ -70,7 +70,7 @@ const PROBE_MS = 10_000;
 const LATE_MS = 500;
 const TYPING_REFRESH_MS = 20_000;
 
-const noCommands: RunCommand = () => Promise.reject(unfit("scp", "files of another Mac cannot be copied here: this host runs no programs", "UNSUPPORTED"));
+const noCommands: RunCommand = () => Promise.reject(unfit("scp", "files of another Mac cannot be copied here: this host cannot run programs", "UNSUPPORTED"));
 
 /** A program for one question. */
 async function withImsg<T>(account: IMessageAccount, options: IMessagePluginOptions, timeoutMs: number, work: (imsg: Imsg) => Promise<T>): Promise<T> {
@@ -160,7 +160,7 @@ function aroundMessages({ accounts, options, waiting, live }: Deps): Pick<IMessa
       async fetch({ cfg, accountId, ref, maxBytes, signal }) {
         const fields = fieldsOf(ref) ?? {};
         const path = textOf(fields["path"]);
-        if (path === undefined) throw unfit("download", "a file of Messages is named by its path, and this one has none");
+        if (path === undefined) throw unfit("download", "a Messages file needs a path, this one has none");
         const file = { path, isLate: fields["isLate"] === true };
         const { run = noCommands, lateMs = LATE_MS } = options;
         return { data: await fetchAttachment(accounts.read(cfg, accountId), file, { maxBytes, run, waiting, lateMs, signal }) };
@@ -174,10 +174,10 @@ function aroundMessages({ accounts, options, waiting, live }: Deps): Pick<IMessa
   };
 }
 
-function directoryOf({ accounts, sender }: Deps): NonNullable<IMessageChannel["directory"]> {
+function directoryOf({ accounts, sender }: Deps): Required<Pick<IMessageChannel, "directory" | "resolver">> {
   const chats = async (cfg: HostConfig, accountId?: string | null): Promise<Fields[]> => sender(cfg, accountId).use((imsg) => imsg.chats(200));
   const isGroup = (chat: Fields): boolean => chat["is_group"] === true || textsOf(chat["participants"]).length > 1;
-  return {
+  const directory: NonNullable<IMessageChannel["directory"]> = {
     ...configuredDirectory(accounts, {
       user: (entry) => (bareEntry(entry).startsWith("chat") ? undefined : bareEntry(entry) || undefined),
       group: (key) => (/^\d+$/.test(key) ? `chat_id:${key}` : undefined),
@@ -206,10 +206,44 @@ function directoryOf({ accounts, sender }: Deps): NonNullable<IMessageChannel["d
       const wanted = target.kind === "handle" ? undefined : target;
       const key = { chat_id: "id", chat_guid: "guid", chat_identifier: "identifier" } as const;
       const found = wanted && (await chats(cfg, accountId)).find((chat) => chat[key[wanted.kind]] === wanted.id);
-      if (!found) throw unfit("directory", `"${groupId}" is none of the chats that were written in last`, "NOT_FOUND");
+      if (!found) throw unfit("directory", `"${groupId}" is not a recent chat`, "NOT_FOUND");
       return textsOf(found["participants"]).map((handle) => ({ kind: "user", id: handleOf(handle) }));
     },
   };
+  const resolver: NonNullable<IMessageChannel["resolver"]> = {
+    async resolveTargets({ cfg, accountId, inputs, kind }) {
+      const addressed = new Map(inputs.map((input) => [input, idIn(input, kind)]));
+      // The Mac is asked only for names.
+      const recent = [...addressed.values()].includes(undefined) ? (await chats(cfg, accountId)).filter((chat) => isGroup(chat) === (kind === "group")) : [];
+      return inputs.map((input) => {
+        const id = addressed.get(input);
+        return id === undefined ? byName(recent, input, kind) : { input, resolved: true, id };
+      });
+    },
+  };
+  return { directory, resolver };
+}
+
+/** The id that an entry is already: a number or mail address for people, `chat_id:` and the like for groups. */
+function idIn(input: string, kind: "user" | "group"): string | undefined {
+  try {
+    const target = parseTarget(kind === "group" && /^\d+$/.test(input.trim()) ? `chat_id:${input.trim()}` : input);
+    if (target.kind === "handle") return kind === "user" ? handleOf(target.handle) || undefined : undefined;
+    return kind === "group" ? targetText(target) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Exactly one recent chat must have the name. */
+function byName(chats: readonly Fields[], input: string, kind: "user" | "group") {
+  const wanted = input.trim().toLowerCase();
+  const found = chats.filter((chat) => [chat["name"], chat["contact_name"]].some((name) => trimmedOf(name)?.toLowerCase() === wanted));
+  const [only] = found;
+  if (only === undefined) return { input, resolved: false, note: "no recent chat has this name; use a phone number, a mail address or chat_id:<number>" };
+  if (found.length > 1) return { input, resolved: false, note: `several chats have this name: ${found.map(({ id }) => `chat_id:${String(id)}`).join(", ")}` };
+  const id = kind === "group" ? `chat_id:${String(only["id"])}` : handleOf(textOf(only["identifier"]) ?? "");
+  return { input, resolved: true, id, name: input.trim() };
 }
 
 function partsOf({ accounts, options, sender }: Deps) {
@@ -222,7 +256,7 @@ function partsOf({ accounts, options, sender }: Deps) {
     normalizeEntry: bareEntry,
     isName: (entry: string) => entry !== "*" && !/^\+\d|@|^(?:chat_|chat|guid|urn:)/i.test(entry),
     nameAdvice: "Use phone numbers with their country code, mail addresses, or chat_id:<number>",
-    nameReason: "anybody can send a message under a name",
+    nameReason: "anyone can send messages under any name",
     removedKeys: ["remoteHost", "service", "region"],
     setupKeys: ({ service, region }: { service?: string | undefined; region?: string | undefined }) =>
       defined({ service, region: region?.trim().toUpperCase() }),
@@ -232,6 +266,7 @@ function partsOf({ accounts, options, sender }: Deps) {
         return defined({ remoteHost: await remoteHostOf(account) });
       });
     },
+    login: ({ cliPath, dbPath = "" }: IMessageAccount) => JSON.stringify([cliPath, dbPath]),
     programs: ({ cliPath }: IMessageAccount) => [
       {
         command: cliPath,
@@ -242,13 +277,15 @@ function partsOf({ accounts, options, sender }: Deps) {
     describe: ({ cliPath, dbPath }: IMessageAccount) => ({ cliPath, dbPath: dbPath ?? null }),
     warnings: ({ roots, remoteRoots }: IMessageAccount) =>
       [...roots, ...remoteRoots].some((root) => /^\/(?:\*\/?)*$/.test(root))
-        ? ["channels.imessage.attachmentRoots has a folder that holds everything: a message could name any file of the machine. List the folders of Messages."]
+        ? [
+            "channels.imessage.attachmentRoots contains a top-level folder: a message could refer to any file on the machine. List the folders of Messages instead.",
+          ]
         : [],
     async notifyApproval({ cfg, id }: { cfg: HostConfig; id: string }) {
       await send(sender(cfg), { cfg, to: bareEntry(id), text: PAIRING_APPROVED_MESSAGE });
     },
     intro: [
-      "Messages of a Mac that is signed in to iMessage, through the program imsg.",
+      "Messages on a Mac that is signed in to iMessage, through the program imsg.",
       "The gateway runs on that Mac, or elsewhere with a script that runs imsg there with ssh.",
     ],
     who: ({ remoteHost }: Probe) => remoteHost && `the account of ${remoteHost}`,
@@ -287,7 +324,7 @@ export function createIMessagePlugin(options: IMessagePluginOptions = {}): IMess
     // `send` only: what imsg does not offer is refused by name.
     actions: createActions({ channel: "imessage", label: "iMessage", accounts, actions: {} }),
     ...aroundMessages(deps),
-    directory: directoryOf(deps),
+    ...directoryOf(deps),
     messaging: TARGETS.messaging,
     agentPrompt: { messageToolHints: () => ["iMessage shows text as it is, without Markdown. There are no reactions, edits or polls."] },
   };

@@ -51,7 +51,7 @@ const LAST_LINES = 3;
 export function permanentProblem(text: string, { cliPath }: Pick<IMessageAccount, "cliPath">): ChannelError | undefined {
   if (DENIED.test(text))
     return hopeless(
-      `imsg may not read the messages of this Mac. Allow Full Disk Access to the program that starts it (System Settings > Privacy & Security), then restart the gateway`,
+      `imsg is not allowed to read the messages on this Mac. Give Full Disk Access to the program that starts it (System Settings > Privacy & Security), then restart the gateway`,
       "FORBIDDEN",
     );
   if (NO_LOGIN.test(text))
@@ -59,7 +59,7 @@ export function permanentProblem(text: string, { cliPath }: Pick<IMessageAccount
       `ssh in ${cliPath} cannot sign in: ${lastLine(text)}. Set up a key and accept the host's key once by hand, then restart the gateway`,
       "FORBIDDEN",
     );
-  if (NO_RPC.test(text)) return hopeless(`${cliPath} knows no rpc: ${lastLine(text)}. Update imsg: brew upgrade imsg`, "UNSUPPORTED");
+  if (NO_RPC.test(text)) return hopeless(`${cliPath} does not support rpc: ${lastLine(text)}. Update imsg: brew upgrade imsg`, "UNSUPPORTED");
   return undefined;
 }
 
@@ -159,7 +159,7 @@ export async function openImsg(account: IMessageAccount, options: ImsgOptions): 
     async send(params, cancel) {
       try {
         const result = fieldsOf(await process.request("send", params, { timeoutMs: sendTimeoutMs, signal: cancel }));
-        if (result?.["ok"] !== true) throw unsure("send", "imsg gave an answer to send that makes no sense");
+        if (result?.["ok"] !== true) throw unsure("send", "imsg returned an unexpected response to send");
         return result;
       } catch (error) {
         throw sendFailure(error, params["text"] !== undefined && params["file"] !== undefined);

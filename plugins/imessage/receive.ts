@@ -83,7 +83,7 @@ function createSession({ ctx, run, cursor, echoes, recent, imsg }: SessionDeps) 
     },
     row(fields: Fields): void {
       const row = readRow(fields, account);
-      if (!row) return run.log.warn(`imsg brought a message without an id: ${textOf(fields["guid"]) ?? "nothing is known of it"}`);
+      if (!row) return run.log.warn(`imsg reported a message without an id: ${textOf(fields["guid"]) ?? "no details"}`);
       // One that comes again does not lead back.
       at = Math.max(at, row.id);
       const done = cursor.began(at);

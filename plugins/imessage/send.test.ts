@@ -75,6 +75,22 @@ test("an answer refers to a message where imsg can, and is sent all the same whe
   expect(requests()).toHaveLength(3);
 });
 
+test("entries are resolved: addresses as they are, names among the recent chats", async () => {
+  const { mac, channel, group } = bench;
+  const runtime = { log: () => {}, error: () => {}, exit: () => {} };
+  const resolve = (kind: "user" | "group", ...inputs: string[]) => channel.resolver!.resolveTargets({ cfg: bench.cfg(), runtime, kind, inputs });
+  expect(await resolve("user", ANNA, "Ada@Example.org")).toMatchObject([
+    { resolved: true, id: ANNA },
+    { resolved: true, id: "ada@example.org" },
+  ]);
+  expect(mac.asked, "the Mac is asked for names only").toEqual([]);
+  expect(await resolve("group", "workshop", "chat_id:7", "nowhere")).toMatchObject([
+    { resolved: true, id: `chat_id:${group.id}`, name: "workshop" },
+    { resolved: true, id: "chat_id:7" },
+    { resolved: false },
+  ]);
+});
+
 test("a failure says what became of the message", async () => {
   const { mac } = bench;
   await using account = await bench.run();
@@ -146,14 +162,14 @@ test("tables become blocks of code, or what the configuration says", async () =>
 
 test("a file is sent under its own name, and nothing of it stays behind", async () => {
   const folder = mkdtempSync(join(tmpdir(), "out-"));
-  writeFileSync(join(folder, "chart 1.png"), "png");
+  writeFileSync(join(folder, "chart 1.png"), Buffer.from("89504e470d0a1a0a", "hex"));
   try {
     const file = (mediaUrl: string, more = {}) =>
       bench.channel.outbound!.sendMedia!({ cfg: bench.cfg(), to: ANNA, text: "see", mediaUrl, mediaLocalRoots: [folder], ...more });
     await file(join(folder, "chart 1.png"));
-    expect(sent().map(({ text, file: data }) => [text, data?.name, data?.data.toString()])).toEqual([
+    expect(sent().map(({ text, file: data }) => [text, data?.name, data?.data.toString("hex")])).toEqual([
       ["see", undefined, undefined],
-      ["\uFFFC", "chart 1.png", "png"],
+      ["\uFFFC", "chart 1.png", "89504e470d0a1a0a"],
     ]);
     await expect(file("/etc/passwd")).rejects.toMatchObject({ delivery: { state: "failed" } });
     expect(requests()).toHaveLength(1);
@@ -186,7 +202,7 @@ test("what imsg does not offer is refused by name", async () => {
   for (const action of ["react", "edit", "delete", "poll"] as const) {
     await expect(actions!.handleAction!({ channel: "imessage", action, cfg: bench.cfg(), params: { messageId: "x" } })).rejects.toMatchObject({
       code: "INVALID_INPUT",
-      message: expect.stringContaining(`iMessage has no action "${action}"; there are send`) as string,
+      message: expect.stringContaining(`iMessage has no action "${action}"; available: send`) as string,
     });
   }
 });

@@ -13,7 +13,10 @@ test("`channels add` needs nothing, takes program, database, service and region,
   const { setup, config } = bench.channel;
   const at = { cfg: {}, accountId: "default" };
   expect(setup!.validateInput!({ ...at, input: {} })).toBeNull();
-  expect(setup!.validateInput!({ ...at, input: { cliPath: "imsg; rm -rf /" } })).toContain("is no program");
+  expect(setup!.validateInput!({ ...at, input: { cliPath: "imsg; rm -rf /" } })).toContain("is not a program");
+  expect(setup!.validateInput!({ ...at, input: { cliPath: "/nonexistent" } })).toContain("no executable program at /nonexistent");
+  const saved = { cfg: { channels: { imessage: { cliPath: "/nonexistent" } } }, accountId: "default" };
+  expect(setup!.validateInput!({ ...saved, input: { region: "DE" } }), "what is there already is the doctor's").toBeNull();
   expect(setup!.validateInput!({ ...at, input: { region: "Germany" } })).toContain("two letters such as US");
   const cfg = setup!.applyAccountConfig({ ...at, input: { cliPath: "/opt/imsg", dbPath: "/d/chat.db", service: "sms", region: "de" } });
   expect(cfg).toMatchObject({ channels: { imessage: { enabled: true, cliPath: "/opt/imsg", dbPath: "/d/chat.db", service: "sms", region: "DE" } } });
@@ -70,16 +73,16 @@ test("a probe asks imsg, and says what is wrong", async () => {
   expect(mac.running()).toBe(0);
 });
 
-test("lists take numbers, addresses and chats; names admit nobody, and folders that hold everything are warned about", async () => {
+test("lists take numbers, addresses and chats; names match nobody, and folders that hold everything are warned about", async () => {
   const { security, config, pairing } = bench.channel;
   const normal = pairing!.normalizeAllowEntry!;
   expect(["+49 170 1234567", "iMessage:Anna@X.org", "CHAT_ID:7", "4915112345678"].map(normal)).toEqual([ANNA, "anna@x.org", "chat_id:7", "+4915112345678"]);
   const cfg = bench.cfg({ allowFrom: ["anna", ANNA, "chat_id:7"], groupPolicy: "open", attachmentRoots: ["/"] });
   const warnings = await security!.collectWarnings!({ account: config.resolveAccount(cfg), cfg });
-  expect(warnings.map((line) => /admit nobody: anna\.|groupPolicy is "open"|holds everything/.exec(line)?.[0])).toEqual([
-    "admit nobody: anna.",
+  expect(warnings.map((line) => /match nobody: anna\.|groupPolicy is "open"|top-level folder/.exec(line)?.[0])).toEqual([
+    "match nobody: anna.",
     'groupPolicy is "open"',
-    "holds everything",
+    "top-level folder",
   ]);
 });
 

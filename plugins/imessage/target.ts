@@ -14,10 +14,10 @@ const isMail = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text);
 function chatTarget(name: string, id: string, written: string): Target {
   const isEmpty = id === "";
   if (/^(?:chat_?id|chat|group)$/i.test(name)) {
-    if (!/^\d{1,15}$/.test(id)) throw unfit("send", `"${written}" names no chat: behind chat_id: comes its number, as imsg chats shows it`);
+    if (!/^\d{1,15}$/.test(id)) throw unfit("send", `"${written}" names no chat: chat_id: must be followed by its number, see imsg chats`);
     return { kind: "chat_id", id: Number(id) };
   }
-  if (isEmpty) throw unfit("send", `"${written}" names no chat: something has to follow ${name}:`);
+  if (isEmpty) throw unfit("send", `"${written}" names no chat: a value must follow ${name}:`);
   return { kind: /guid$/i.test(name) ? "chat_guid" : "chat_identifier", id };
 }
 

@@ -85,8 +85,9 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     placeholder: "irc.libera.chat",
     isPublic: true,
     keys: (value) => readServer(value) ?? {},
-    check: (value) => (/^[\w.:-]+$/.test(value) ? undefined : `"${value}" is no host name; write something like irc.libera.chat`),
-    checkEntry: (value) => (readServer(value) ? undefined : `"${value}" is no IRC server; write a name such as irc.libera.chat or ircs://irc.libera.chat:6697`),
+    check: (value) => (/^[\w.:-]+$/.test(value) ? undefined : `"${value}" is not a host name; use a name such as irc.libera.chat`),
+    checkEntry: (value) =>
+      readServer(value) ? undefined : `"${value}" is not an IRC server; use a name such as irc.libera.chat or ircs://irc.libera.chat:6697`,
   },
   {
     key: "nick",
@@ -95,7 +96,7 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     inputs: ["userId"],
     label: "Nick",
     isPublic: true,
-    check: (value) => (/^[^\s\0@!,#&:][^\s\0@!,#&]*$/.test(value) ? undefined : `"${value}" is no nick: it has no blanks and none of @ ! , # & :`),
+    check: (value) => (/^[^\s\0@!,#&:][^\s\0@!,#&]*$/.test(value) ? undefined : `"${value}" is not a valid nick: spaces and @ ! , # & : are not allowed`),
   },
   {
     key: "password",

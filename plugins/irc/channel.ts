@@ -69,8 +69,24 @@ function outboundOf(parts: Parts): NonNullable<IrcChannel["outbound"]> {
   };
 }
 
+const unresolved = (note: string) => ({ resolved: false, note });
+
+/** A channel is its name. Whether it exists shows when the bot joins it. */
+function channelIn(input: string) {
+  const name = normalTarget(/^(?:irc:)?(?:channel:|[#&+!])/i.test(input.trim()) ? input : `channel:${input.trim()}`);
+  return name === undefined ? unresolved("not a channel name, such as #help") : { resolved: true, id: name.toLowerCase() };
+}
+
+/** Anyone can take a nick, so one is nobody's id. */
+function personIn(input: string) {
+  const entry = allowEntry(input);
+  return /^account:|[!@]/.test(entry)
+    ? { resolved: true, id: entry }
+    : unresolved("anyone can take a nick; use account:<services account> or nick!user@host, which /whoami shows");
+}
+
 /** Names, targets and lists. */
-function conventions(parts: Parts): Pick<IrcChannel, "mentions" | "messaging" | "directory" | "agentPrompt" | "streaming"> {
+function conventions(parts: Parts): Pick<IrcChannel, "mentions" | "messaging" | "directory" | "resolver" | "agentPrompt" | "streaming"> {
   const { accounts, live } = parts;
   return {
     streaming: { blockStreamingCoalesceDefaults: { minChars: 300, idleMs: 1000 } },
@@ -87,8 +103,11 @@ function conventions(parts: Parts): Pick<IrcChannel, "mentions" | "messaging" | 
     },
     agentPrompt: {
       messageToolHints: () => [
-        "IRC shows plain text without formatting; each line is a message of its own, so keep answers short. Files can be sent as links only.",
+        "IRC shows plain text without formatting; each line is a separate message, so keep answers short. Files can be sent as links only.",
       ],
+    },
+    resolver: {
+      resolveTargets: async ({ inputs, kind }) => inputs.map((input) => ({ input, ...(kind === "group" ? channelIn(input) : personIn(input)) })),
     },
     directory: {
       async self({ cfg, accountId }) {

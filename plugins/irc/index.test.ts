@@ -109,7 +109,7 @@ describe("an account", () => {
   test.each([
     ["no server", { nick: "claw" }, "channels.irc.host"],
     ["no nick", { host: "irc.example.org" }, "channels.irc.nick"],
-    ["a nick of two words", { ...SERVER, nick: "claw bot" }, "is no nick"],
+    ["a nick of two words", { ...SERVER, nick: "claw bot" }, "is not a valid nick"],
     ["a line break in a name", { ...SERVER, realname: "x\r\nQUIT" }, "realname"],
     ["a line break in a password", { ...SERVER, password: "x\nOPER a b" }, "password"],
     ["a port that is none", { ...SERVER, port: 99_999 }, "port"],
@@ -143,10 +143,10 @@ describe("who may write", () => {
 
   test("names that anybody can take are warned of", () => {
     expect(warningsOf({ allowFrom: ["ada@h", "account:eve", "*"] })).toBe("");
-    expect(warningsOf({ allowFrom: ["ada"], groups: { "#x": { allowFrom: ["bob!b"] } } })).toContain("admit nobody: ada, bob!b");
-    expect(warningsOf({ allowFrom: ["ada"], dangerouslyAllowNameMatching: true })).toContain("anyone who calls themselves ada is let in");
+    expect(warningsOf({ allowFrom: ["ada"], groups: { "#x": { allowFrom: ["bob!b"] } } })).toContain("match nobody: ada, bob!b");
+    expect(warningsOf({ allowFrom: ["ada"], dangerouslyAllowNameMatching: true })).toContain("anyone who uses the name ada is allowed");
     expect(warningsOf({ groupPolicy: "open" })).toContain("every channel");
-    expect(warningsOf({ tls: false })).toContain("can be read on the way");
+    expect(warningsOf({ tls: false })).toContain("can be read in transit");
   });
 
   test("rules of channels hold whatever the case, tools by id only", () => {
@@ -245,7 +245,7 @@ describe("setup", () => {
   test("what is missing is named", () => {
     expect(setup!.validateInput!({ cfg: {}, accountId: "default", input: { userId: "claw" } })).toContain("no server");
     expect(setup!.validateInput!({ cfg: {}, accountId: "default", input: { url: "irc.example.org" } })).toContain("no nick");
-    expect(setup!.validateInput!({ cfg: {}, accountId: "default", input: { url: "http://x y", userId: "claw" } })).toContain("is no IRC server");
+    expect(setup!.validateInput!({ cfg: {}, accountId: "default", input: { url: "http://x y", userId: "claw" } })).toContain("is not an IRC server");
   });
 
   test("a person is asked", async () => {
@@ -281,4 +281,14 @@ test("lists what it knows", async () => {
   expect((await directory!.listGroups!({ cfg, runtime })).map(({ id }) => id)).toEqual(["#a", "#b"]);
   expect((await directory!.listPeers!({ cfg, runtime })).map(({ id }) => id)).toEqual(["ada@h", "account:eve"]);
   expect(await directory!.listGroupsLive!({ cfg, runtime })).toEqual([]);
+});
+
+test("resolves channels and identities, and no bare nick", async () => {
+  const { resolver } = createIrcPlugin();
+  const runtime = { log: () => {}, error: () => {}, exit: () => {} };
+  const cfg = { channels: { irc: SERVER } };
+  const idsOf = async (kind: "user" | "group", ...inputs: string[]) =>
+    (await resolver!.resolveTargets({ cfg, runtime, kind, inputs })).map(({ resolved, id }) => (resolved ? id : undefined));
+  expect(await idsOf("group", "#Help", "help", "irc:channel:Help", "two words")).toEqual(["#help", "#help", "#help", undefined]);
+  expect(await idsOf("user", "account:eve", "ada!a@host", "ada")).toEqual(["account:eve", "ada!a@host", undefined]);
 });

@@ -79,7 +79,7 @@ export async function sendPlain(
   try {
     for (const one of lines) {
       if (!(await pacing.turn(either)))
-        throw notSent("send", session.signal.aborted ? "the connection broke before the message could be sent" : "it was called off", AGAIN_MS);
+        throw notSent("send", session.signal.aborted ? "the connection was lost before the message could be sent" : "it was cancelled", AGAIN_MS);
       await fences.send(name, one);
       sent += 1;
     }

@@ -232,7 +232,7 @@ describe("the connection", () => {
     await expect.poll(() => joins().length).toBe(2);
     await claw.isIn("#x");
     expect(claw.delays).toContain(5000);
-    expect(claw.logs.join("\n")).toContain("ada put us out (enough)");
+    expect(claw.logs.join("\n")).toContain("ada kicked the bot (enough)");
     ada.say("#x", "claw: welcome back");
     await claw.event(({ text }) => text.includes("welcome back"));
   });

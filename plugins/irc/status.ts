@@ -61,9 +61,9 @@ const isExposed = ({ tls, host }: IrcAccount): boolean => !tls && host !== "" &&
 function warnings(account: IrcAccount): string[] {
   const perGroup = Object.values(account.groups).flatMap((group) => entriesOf(fieldsOf(group)?.["allowFrom"]));
   const names = [...account.allowFrom, ...account.groupAllowFrom, ...perGroup].filter(isChosenName);
-  const whom = names.length > 0 ? `: anyone who calls themselves ${[...new Set(names)].join(", ")} is let in` : "";
-  const trusting = `channels.irc.dangerouslyAllowNameMatching is on${whom}. Take it out and use accounts or hosts.`;
-  const plain = `channels.irc.tls is off: passwords and messages to ${account.host} can be read on the way.`;
+  const whom = names.length > 0 ? `: anyone who uses the name ${[...new Set(names)].join(", ")} is allowed` : "";
+  const trusting = `channels.irc.dangerouslyAllowNameMatching is on${whom}. Remove it and use accounts or hosts.`;
+  const plain = `channels.irc.tls is off: passwords and messages to ${account.host} can be read in transit.`;
   return [...(account.trustsNames ? [trusting] : []), ...(isExposed(account) ? [plain] : [])];
 }
 
@@ -84,8 +84,8 @@ export function describeChannel(
     idExample: "account:ada or ada@host.example",
     normalizeEntry: allowEntry,
     isName: isChosenName,
-    nameReason: "anybody can take a nick or a user name",
-    nameAdvice: "write account:<services account>, nick@host or nick!user@host; /whoami shows an id",
+    nameReason: "anyone can take a nick or a user name",
+    nameAdvice: "use account:<services account>, nick@host or nick!user@host; /whoami shows an id",
     groupWord: "channel",
     requireMention: true,
     removedKeys: ["port", "tls", "sasl", "nickserv", "channels"],
@@ -105,8 +105,8 @@ export function describeChannel(
             {
               id: "tls",
               level: "warn",
-              message: "channels.irc.tls is false: the password crosses the network readable",
-              fix: "Remove channels.irc.tls, and set the port to that of the server's TLS (6697)",
+              message: "channels.irc.tls is false: the password is sent unencrypted",
+              fix: "Remove channels.irc.tls, and set the port to the server's TLS port (6697)",
             },
           ]
         : [],

@@ -20,7 +20,7 @@ export function parseTarget(to: string): Target {
   const name = isNamed && !isChannelName(bare) && !/^[@%+~&]+[#&!]/.test(bare) ? `#${bare}` : bare.replace(/!.*$/s, "");
   // One word without commas: more would be several targets, or a command of its own.
   if (!/^[^\s,:\p{Cc}][^\s,\p{Cc}]{0,199}$/u.test(name) || name === "*")
-    throw unfit("send", `"${to}" names nobody on IRC; write a channel such as #help, or a nick`);
+    throw unfit("send", `"${to}" is not an IRC target; use a channel such as #help, or a nick`);
   return { name, isChannel: /^[@%+~&]*[#&+!]/.test(name) };
 }
 

@@ -36,17 +36,17 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     env: "MATTERMOST_BOT_TOKEN",
     inputs: ["botToken", "token"],
     label: "Bot token",
-    whenRefused: "In Mattermost, Integrations > Bot Accounts, make a new token for the bot, and set channels.mattermost.botToken",
+    whenRefused: "In Mattermost, Integrations > Bot Accounts, create a new token for the bot, and set channels.mattermost.botToken",
     check: (token) => (/\s/.test(token) ? "a token has no spaces in it" : undefined),
   },
   {
     key: "baseUrl",
     env: "MATTERMOST_URL",
     inputs: ["httpUrl", "url"],
-    label: "Server address",
+    label: "Server URL",
     isPublic: true,
     placeholder: "https://chat.example.com",
-    check: (url) => (isAddress(url) ? undefined : `an address such as https://chat.example.com is expected, not "${url}"`),
+    check: (url) => (isAddress(url) ? undefined : `expected a URL such as https://chat.example.com, not "${url}"`),
   },
 ];
 

@@ -20,7 +20,7 @@ export async function react({ api }: Sender, postId: string, emoji: string, remo
   if (!ID.test(postId)) return;
   const me = await api.me();
   const name = emojiName(emoji);
-  if (emoji !== "" && name === undefined) throw unfit("react", `Mattermost knows emoji by name: give one such as thumbsup instead of "${emoji}"`);
+  if (emoji !== "" && name === undefined) throw unfit("react", `Mattermost identifies emoji by name: use one such as thumbsup instead of "${emoji}"`);
   if (emoji !== "" && !remove) return void (await api.call("POST", "/reactions", { json: { user_id: me.id, post_id: postId, emoji_name: name } }));
   const all = recordsOf(await api.call("GET", `/posts/${postId}/reactions`));
   const ours = all.filter((entry) => entry["user_id"] === me.id && (name === undefined || entry["emoji_name"] === name));
@@ -34,7 +34,7 @@ async function ownPost({ api }: Sender, ctx: ChannelMessageActionContext): Promi
   const post = ID.test(id) ? await ifThere(api.call("GET", `/posts/${id}`)) : undefined;
   const [found] = recordsOf([post]);
   if (!found || found["channel_id"] !== channelId) throw unfit("message", `there is no message ${id} in this chat`);
-  if (found["user_id"] !== (await api.me()).id) throw unfit("message", `message ${id} is not ours: only our own messages can be changed`);
+  if (found["user_id"] !== (await api.me()).id) throw unfit("message", `message ${id} is not from this bot: only its own messages can be changed`);
   return id;
 }
 

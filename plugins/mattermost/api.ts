@@ -144,7 +144,7 @@ export function createApi({ baseUrl, token }: MattermostAccount) {
     async upload(channelId: string, file: FilePart, signal?: AbortSignal): Promise<string> {
       const body = await unseen(call("POST", "/files", { parts: { channel_id: channelId, files: file }, signal, action: "upload" }));
       const id = textOf(fieldsOf(listOf(fieldsOf(body)?.["file_infos"])[0])?.["id"]);
-      if (id === undefined) throw unfit("upload", "Mattermost took the file and gave no id for it", "BAD_ANSWER");
+      if (id === undefined) throw unfit("upload", "Mattermost accepted the file but returned no id", "BAD_ANSWER");
       return id;
     },
     download: (fileId: string, maxBytes: number, signal: AbortSignal) => http.download({ path: `/files/${encodeURIComponent(fileId)}`, maxBytes, signal }),
@@ -164,5 +164,5 @@ export function parseTarget(to: string): Target {
   if (bare.startsWith("@") && !ID.test(bare.slice(1)) && /^@[\w.-]{1,64}$/.test(bare)) return { kind: "name", id: bare.slice(1).toLowerCase() };
   const id = bare.replace(/^[@#]/, "").toLowerCase();
   if (ID.test(id)) return { kind: isUser || bare.startsWith("@") ? "user" : "channel", id };
-  throw unfit("send", `"${to}" names no chat of Mattermost; write channel:<id>, user:<id> or @name (ids have 26 letters and digits)`);
+  throw unfit("send", `"${to}" is not a Mattermost chat; use channel:<id>, user:<id> or @name (ids have 26 letters and digits)`);
 }

@@ -46,7 +46,7 @@ export function verifyPress(request: WebhookRequest, account: MattermostAccount)
   const fields = fieldsIn(request);
   const context = fieldsOf(fields["context"]) ?? {};
   const [channelId, value, trigger] = [textOf(fields["channel_id"]), textOf(context["value"]), textOf(fields["trigger_id"])];
-  if (channelId === undefined || value === undefined || trigger === undefined) return { ok: false, why: "it names no channel, button or press" };
+  if (channelId === undefined || value === undefined || trigger === undefined) return { ok: false, why: "it has no channel, button or trigger" };
   const payload = signed(account, channelId, value);
   const checked = verifyHmac({ secret: secretOf(account), payload, received: textOf(context["signature"]), encoding: "hex" });
   return checked.ok ? { ok: true, signature: Buffer.from(trigger) } : checked;

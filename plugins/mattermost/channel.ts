@@ -1,5 +1,5 @@
 /** The channel, put together. */
-import { type ChannelPlugin, type ChannelResolveResult, PAIRING_APPROVED_MESSAGE } from "openclaw/plugin-sdk";
+import { type ChannelMeta, type ChannelPlugin, type ChannelResolveResult, PAIRING_APPROVED_MESSAGE } from "openclaw/plugin-sdk";
 import {
   type AccountReader,
   type ChannelProbe,
@@ -17,11 +17,13 @@ import {
   listOf,
   matching,
   realWaiting,
+  requestOutbound,
   runProbe,
   silentLog,
   textOf,
   unfit,
   type Waiting,
+  webChannelHead,
   type WebhookOptions,
 } from "openclaw/plugin-sdk/channel-kit";
 import { createMattermostActions, react } from "./actions.ts";
@@ -65,27 +67,36 @@ const TYPING_REFRESH_MS = 4500;
 /** The server remembers for 30 s; requests take their time. */
 const NONCE_WINDOW_MS = 25_000;
 
+function normalize(raw: string): string {
+  const { kind, id } = parseTarget(raw);
+  return kind === "name" ? `@${id}` : `${kind}:${id}`;
+}
+
 const TARGETS = createTargets({
-  normalize(raw) {
-    const { kind, id } = parseTarget(raw);
-    return kind === "name" ? `@${id}` : `${kind}:${id}`;
-  },
+  normalize,
   looksLikeId: (raw) => /^(?:channel|group|user|mattermost):|^[@#]/i.test(raw) || ID.test(raw),
   hint: "<channelId>, channel:<id>, user:<id> or @name",
 });
 
+const META: ChannelMeta = {
+  id: "mattermost",
+  label: "Mattermost",
+  selectionLabel: "Mattermost (bot account)",
+  docsPath: "/channels/mattermost",
+  docsLabel: "mattermost",
+  blurb: "A bot account on your own Mattermost server.",
+  systemImage: "bubble.left.and.text.bubble.right",
+  order: 65,
+};
+
 function outboundOf({ sender }: Deps): NonNullable<MattermostChannel["outbound"]> {
   return {
-    deliveryMode: "direct",
-    // Each message is a request of its own, whatever becomes of the socket.
-    independent: true,
+    ...requestOutbound(normalize),
     chunkerMode: "markdown",
     textChunkLimit: 4000,
     captionLimit: 4000,
     nonceWindowMs: NONCE_WINDOW_MS,
-    resolveTarget: TARGETS.resolveTarget,
     sendText: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
-    albums: { most: 10, mixed: true },
     sendMedia: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx),
     sendPayload: async (ctx) => send(sender(ctx.cfg, ctx.accountId), ctx, ctx.payload),
     editPreview: async (ctx) => editPreview(sender(ctx.cfg, ctx.accountId), ctx),
@@ -114,7 +125,7 @@ function hooksOf(account: MattermostAccount, api: MattermostApi, inbound: Inboun
         if (event) return void (await inbound.accept(event));
         return {
           status: 200,
-          body: JSON.stringify({ response_type: "ephemeral", text: "The bot is not in this channel. Add it first, or write to it in private." }),
+          body: JSON.stringify({ response_type: "ephemeral", text: "The bot is not in this channel. Add it first, or send it a direct message." }),
         };
       },
     },
@@ -146,7 +157,7 @@ function aroundMessages({ sender, options }: Deps): Pick<MattermostChannel, "med
     media: {
       async fetch({ cfg, accountId, ref, maxBytes, signal }) {
         const fileId = textOf(fieldsOf(ref)?.["fileId"]);
-        if (fileId === undefined) throw unfit("download", "a file of Mattermost is named by its fileId, and this one has none");
+        if (fileId === undefined) throw unfit("download", "a Mattermost file needs a fileId, this one has none");
         const { data, mimeType } = await sender(cfg, accountId).api.download(fileId, maxBytes, signal);
         return { data, ...(mimeType === undefined ? {} : { mimeType }) };
       },
@@ -193,7 +204,9 @@ function directoryOf({ accounts, sender }: Deps): Pick<MattermostChannel, "direc
       return found ? { input, resolved: true, id: found.id, name: found.name } : { input, resolved: false, note: "no such user" };
     }
     const place = (await api.channels()).find(({ id, name, title }) => [id, name, title.toLowerCase()].includes(bare));
-    return place ? { input, resolved: true, id: place.id, name: place.title || place.name } : { input, resolved: false, note: "the bot is in no such channel" };
+    return place
+      ? { input, resolved: true, id: place.id, name: place.title || place.name }
+      : { input, resolved: false, note: "the bot is not in this channel" };
   }
   return {
     directory: {
@@ -255,13 +268,11 @@ function partsOf({ accounts, clients, sender }: Deps) {
         : { url: callbackUrl, path: URL.parse(callbackUrl)?.pathname ?? callbackPath, setting: "channels.mattermost.interactions.callbackBaseUrl" },
     describe: ({ baseUrl }: MattermostAccount) => ({ baseUrl }),
     warnings: ({ baseUrl }: MattermostAccount) =>
-      /^http:\/\/(?!localhost\b|127\.|\[::1\])/i.test(baseUrl)
-        ? ["channels.mattermost.baseUrl is http: the bot's token crosses the network readable. Use https."]
-        : [],
+      /^http:\/\/(?!localhost\b|127\.|\[::1\])/i.test(baseUrl) ? ["channels.mattermost.baseUrl is http: the bot's token is sent unencrypted. Use https."] : [],
     async notifyApproval({ cfg, id }: { cfg: Parameters<Deps["sender"]>[0]; id: string }) {
       await send(sender(cfg), { cfg, to: `user:${bareEntry(id)}`, text: PAIRING_APPROVED_MESSAGE });
     },
-    intro: ["A bot account of your Mattermost server. Nothing has to be reachable from outside, unless messages should have buttons."],
+    intro: ["A bot account on your Mattermost server. Nothing has to be reachable from outside, unless you use buttons."],
     who: ({ bot }: Probe) => bot && `@${bot.username}`,
     idExample: "4xp9fdt77pncbef59f4k1qe83o",
   };
@@ -286,28 +297,7 @@ export function createMattermostPlugin(options: MattermostPluginOptions = {}): M
   const deps: Deps = { accounts, clients, options, sender, names: new Map(), tokens: new Map() };
   const parts = partsOf(deps);
   return {
-    id: "mattermost",
-    meta: {
-      id: "mattermost",
-      label: "Mattermost",
-      selectionLabel: "Mattermost (bot account)",
-      docsPath: "/channels/mattermost",
-      docsLabel: "mattermost",
-      blurb: "A bot account on your own Mattermost server.",
-      systemImage: "bubble.left.and.text.bubble.right",
-      order: 65,
-    },
-    capabilities: {
-      chatTypes: ["direct", "channel", "group", "thread"],
-      reactions: true,
-      edit: true,
-      unsend: true,
-      reply: true,
-      threads: true,
-      media: true,
-      nativeCommands: true,
-    },
-    reload: { configPrefixes: ["channels.mattermost"] },
+    ...webChannelHead("mattermost", {}, META),
     ...parts,
     groups: { ...parts.groups, resolveRequireMention: ({ cfg, accountId, groupId }) => requiresMention(accounts.read(cfg, accountId), groupId ?? "") },
     outbound: outboundOf(deps),

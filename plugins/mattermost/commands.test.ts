@@ -39,7 +39,7 @@ test("without an address, or without the permission, it says what is missing", a
   await register([], {});
   await expect(register([STATUS], {})).rejects.toThrow("callbackBaseUrl");
   bench.chat.forbidCommands();
-  await expect(register([STATUS])).rejects.toThrow("may not manage slash commands");
+  await expect(register([STATUS])).rejects.toThrow("not allowed to manage slash commands");
 });
 
 test("only a call with the token of that very command is believed", () => {

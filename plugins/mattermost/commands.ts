@@ -49,7 +49,7 @@ async function permitted<T>(work: Promise<T>): Promise<T> {
     if (asChannelError(error)?.status !== 403) throw error;
     throw unfit(
       "commands",
-      "the bot may not manage slash commands; a system admin grants it under Integrations, or set channels.mattermost.commands.native to false",
+      "the bot is not allowed to manage slash commands; a system admin can allow it under Integrations, or set channels.mattermost.commands.native to false",
     );
   });
 }
@@ -86,7 +86,7 @@ export async function registerCommands(registration: Registration): Promise<void
   tokens.clear();
   if (url === undefined && commands.length === 0) return;
   if (url === undefined)
-    throw unfit("commands", "slash commands need channels.mattermost.interactions.callbackBaseUrl, the address of this gateway as the server reaches it");
+    throw unfit("commands", "slash commands need channels.mattermost.interactions.callbackBaseUrl, the URL at which the server reaches this gateway");
   const teams = recordsOf(await api.call("GET", "/users/me/teams", { signal }));
   for (const { id } of teams) await registerInTeam(registration, wantedOf(commands), String(id), url);
 }
@@ -107,10 +107,10 @@ const triggerIn = (form: URLSearchParams): string => (form.get("command") ?? "")
 export function verifyCommand(request: WebhookRequest, tokens: CommandTokens): Verified {
   const form = formOf(request);
   const [token, trigger] = [form.get("token") ?? "", form.get("trigger_id") ?? ""];
-  if (token === "" || trigger === "") return { ok: false, why: "it has no token or names no call" };
+  if (token === "" || trigger === "") return { ok: false, why: "it has no token or trigger" };
   // All are compared, so that the time says nothing about which fits.
   const fits = [...(tokens.get(triggerIn(form)) ?? [])].filter((known) => equalSecrets(token, known));
-  return fits.length > 0 ? { ok: true, signature: Buffer.from(trigger) } : { ok: false, why: "its token is not that of the command" };
+  return fits.length > 0 ? { ok: true, signature: Buffer.from(trigger) } : { ok: false, why: "its token does not match the command" };
 }
 
 export function calledIn(request: WebhookRequest): Called | undefined {

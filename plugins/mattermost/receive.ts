@@ -110,7 +110,7 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
 
   /** A new connection: what the one before it would have brought is fetched first. It stands when the position from which another could go on is stored. */
   async function begin(connectionId: string): Promise<void> {
-    if (at) log.info("the connection could not be resumed; messages that were missed are fetched");
+    if (at) log.info("the connection could not be resumed; fetching missed messages");
     waiting = [];
     const since = await fetchMissed(run, mapping, at?.since);
     if (isOver) return;
@@ -133,7 +133,7 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
     message(raw: unknown): void {
       const frame = fieldsOf(raw) ?? {};
       if (frame["seq_reply"] === PING) {
-        if (frame["status"] !== "OK") return close(unsure("receive", "Mattermost does not accept the connection's token"));
+        if (frame["status"] !== "OK") return close(unsure("receive", "Mattermost rejected the connection's token"));
         // Without a `hello` before it the connection was resumed.
         return waiting || at?.sequence !== expected ? undefined : run.up({ mode: "websocket" });
       }
@@ -147,7 +147,7 @@ function createSession({ run, api, account, me, cursor, socket }: SessionDeps) {
       if (sequence !== expected) {
         // A connection that was resumed and has a gap all the same would have it again: the next one is new, and what was missed is fetched.
         if (isResumed && cursor.position) cursor.reset({ ...cursor.position, connectionId: "" });
-        return close(unsure("receive", `event ${expected} was missed: ${sequence} came`));
+        return close(unsure("receive", `event ${expected} was missed: received ${sequence}`));
       }
       expected += 1;
       if (!waiting) return handle(frame);

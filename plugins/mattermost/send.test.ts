@@ -52,7 +52,7 @@ test("refusals say whether trying again makes sense, and never name the token", 
   expect(refused).toMatchObject({ delivery: { state: "failed" }, permanent: true });
   expect(JSON.stringify(refused) + String(refused)).not.toContain(fresh.chat.token);
   expect(group.id).toMatch(/^[a-z0-9]{26}$/);
-  await expect(outbound.sendText!({ cfg: fresh.cfg(), to: "somewhere", text: "x" })).rejects.toThrow('"somewhere" names no chat');
+  await expect(outbound.sendText!({ cfg: fresh.cfg(), to: "somewhere", text: "x" })).rejects.toThrow('"somewhere" is not a Mattermost chat');
 });
 
 test("answers stay in their thread, also below a message inside of it, and go to the chat where the thread is gone", async () => {
@@ -140,7 +140,7 @@ test("the message tool reacts by emoji or name, takes reactions away, and can be
   expect(chat.reactions(post)).toEqual(["thumbsup"]);
   await act({ emoji: "" });
   expect(chat.reactions(post)).toEqual([]);
-  await expect(act({ emoji: "🦄" })).rejects.toThrow("knows emoji by name");
+  await expect(act({ emoji: "🦄" })).rejects.toThrow("identifies emoji by name");
   await expect(act({ emoji: "x" }, { actions: { reactions: false } })).rejects.toThrow("channels.mattermost.actions.reactions");
   expect(channel.actions!.listActions!({ cfg: bench.cfg({ actions: { reactions: false } }) })).toEqual(["edit", "delete"]);
 });
@@ -171,10 +171,10 @@ test("the message tool edits and deletes our own messages in the chat that is me
   await act("edit", { message: "@all second" });
   expect(posted().map(({ message }) => message)).toEqual(["@\u200Ball second"]);
   const theirs = chat.say(anna, direct, "hers");
-  await expect(act("edit", { message: "x", messageId: theirs.id })).rejects.toThrow("is not ours");
-  await expect(act("delete", { messageId: theirs.id })).rejects.toThrow("is not ours");
+  await expect(act("edit", { message: "x", messageId: theirs.id })).rejects.toThrow("is not from this bot");
+  await expect(act("delete", { messageId: theirs.id })).rejects.toThrow("is not from this bot");
   await expect(act("delete", { to: `channel:${group.id}` })).rejects.toThrow("in this chat");
-  await expect(act("edit", { message: " " })).rejects.toThrow("needs a text");
+  await expect(act("edit", { message: " " })).rejects.toThrow("the new text is missing: set message");
   await expect(act("delete", {}, { actions: { messages: false } })).rejects.toThrow("channels.mattermost.actions.messages");
   await act("delete", {});
   await expect(act("delete", {})).rejects.toThrow("there is no message");

@@ -11,7 +11,7 @@ test("`channels add` writes the token and the address, and says what is missing 
   const { setup, config } = bench.channel;
   const at = { cfg: {}, accountId: "default" };
   expect(setup!.validateInput!({ ...at, input: { botToken: "t" } })).toContain("--http-url");
-  expect(setup!.validateInput!({ ...at, input: { botToken: "t", httpUrl: "chat.example.com" } })).toContain("https://chat.example.com is expected");
+  expect(setup!.validateInput!({ ...at, input: { botToken: "t", httpUrl: "chat.example.com" } })).toContain("expected a URL such as https://chat.example.com");
   const cfg = setup!.applyAccountConfig({ ...at, input: { botToken: "t", httpUrl: "https://chat.example.com/" } });
   expect(cfg).toMatchObject({ channels: { mattermost: { enabled: true, botToken: "t", baseUrl: "https://chat.example.com/" } } });
   expect(config.resolveAccount(cfg)).toMatchObject({ token: "t", baseUrl: "https://chat.example.com", problems: [] });
@@ -46,8 +46,8 @@ test("a probe says who the bot is, or what is wrong, without the token", async (
   expect(JSON.stringify(refused)).not.toContain("wrong-token-of-a-test");
   const account = config.resolveAccount(bench.cfg({ allowFrom: ["anna"], groupPolicy: "open", baseUrl: "http://chat.example.com" }));
   const warnings = await security!.collectWarnings!({ account, cfg: bench.cfg() });
-  expect(warnings.map((line) => /admit nobody: anna|groupPolicy is "open"|baseUrl is http/.exec(line)?.[0])).toEqual([
-    "admit nobody: anna",
+  expect(warnings.map((line) => /match nobody: anna|groupPolicy is "open"|baseUrl is http/.exec(line)?.[0])).toEqual([
+    "match nobody: anna",
     'groupPolicy is "open"',
     "baseUrl is http",
   ]);

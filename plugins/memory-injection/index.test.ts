@@ -23,7 +23,7 @@ test("a fact survives a reload, is kept once and can be forgotten", async () => 
   const result = await host.hooks.run("before_prompt_build", prompt("cat"));
   expect(result?.prependContext?.match(/Ada/g)).toHaveLength(1);
   expect(await host.command("/forget cat")).toEqual({ text: "Forgot 1 fact." });
-  expect(await host.command("/forget cat")).toEqual({ text: "I know nothing of that." });
+  expect(await host.command("/forget cat")).toEqual({ text: "No matching facts." });
   expect(await host.hooks.run("before_prompt_build", prompt("cat"))).toBeUndefined();
 });
 

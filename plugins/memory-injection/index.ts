@@ -5,7 +5,7 @@ import { openFacts } from "./facts.ts";
 export default definePluginEntry({
   id: "memory-injection",
   name: "Memory injection",
-  description: "Remembers facts on request and reminds the model of them.",
+  description: "Stores facts on request and adds them to prompts.",
   register(api) {
     const { mostFacts = 200, mostInPrompt = 5 } = (api.pluginConfig ?? {}) as { readonly mostFacts?: number; readonly mostInPrompt?: number };
     const facts = openFacts(join(api.runtime.state.resolveStateDir(), "memory-injection", "facts.json"), mostFacts);
@@ -27,11 +27,11 @@ export default definePluginEntry({
     });
     api.registerCommand({
       name: "forget",
-      description: "Forget all facts that have a word: /forget cat",
+      description: "Forget all facts that contain a word: /forget cat",
       acceptsArgs: true,
       async handler({ args }) {
         const count = args ? await facts.remove(args) : 0;
-        return { text: count === 0 ? "I know nothing of that." : `Forgot ${count} ${count === 1 ? "fact" : "facts"}.` };
+        return { text: count === 0 ? "No matching facts." : `Forgot ${count} ${count === 1 ? "fact" : "facts"}.` };
       },
     });
 

@@ -56,16 +56,16 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     isPublic: true,
     isOptional: saysWhere,
     placeholder: "+491701234567",
-    check: (number) => (numberIn(number) === undefined ? `a number with its country code such as +491701234567 is expected, not "${number}"` : undefined),
+    check: (number) => (numberIn(number) === undefined ? `expected a number with its country code such as +491701234567, not "${number}"` : undefined),
   },
   {
     key: "httpUrl",
     inputs: ["httpUrl"],
-    label: "Address of signal-cli",
+    label: "URL of signal-cli",
     isPublic: true,
     isOptional: true,
     placeholder: "empty: the gateway starts signal-cli itself",
-    check: (url) => (isAddress(url) ? undefined : `an address such as http://127.0.0.1:8080 is expected, not "${url}"`),
+    check: (url) => (isAddress(url) ? undefined : `expected a URL such as http://127.0.0.1:8080, not "${url}"`),
   },
 ];
 
@@ -104,8 +104,8 @@ function programOf(config: Fields, number: string, baseUrl: string): ProgramSett
 function problemsOf(config: Fields, isStarted: boolean, apiMode: string): string[] {
   const cliPath = trimmedOf(config["cliPath"]);
   return [
-    ...(cliPath === undefined || isProgram(cliPath) ? [] : [`channels.signal.cliPath: the path of a program is expected, not "${cliPath}"`]),
-    ...(isStarted && apiMode === "container" ? ['channels.signal.apiMode is "container": set httpUrl to its address, and autoStart to false'] : []),
+    ...(cliPath === undefined || isProgram(cliPath) ? [] : [`channels.signal.cliPath: expected the path of a program, not "${cliPath}"`]),
+    ...(isStarted && apiMode === "container" ? ['channels.signal.apiMode is "container": set httpUrl to its URL and autoStart to false'] : []),
   ];
 }
 

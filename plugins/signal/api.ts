@@ -90,7 +90,7 @@ export const SEND_MS = 60_000;
 
 export const ACCOUNT_FIX = "link or register the number with signal-cli on that machine, or correct channels.signal.account";
 const TRUST_FIX = "their safety number changed: check it, then run signal-cli trust for them";
-const CAPTCHA_FIX = "Signal wants a captcha: see signal-cli submitRateLimitChallenge";
+const CAPTCHA_FIX = "Signal requires a captcha: see signal-cli submitRateLimitChallenge";
 
 /** What each end of a message means. A network failure of signal-cli says nothing about what Signal's server took. */
 const RESULTS: Readonly<Record<string, Omit<Refusal, "reason">>> = {

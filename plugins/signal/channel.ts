@@ -105,7 +105,7 @@ function checkAlone(accounts: AccountReader<SignalAccount>, cfg: HostConfig, acc
   const other = others.find(({ accountId, enabled, program, baseUrl }) => enabled && program && baseUrl === account.baseUrl && accountId !== account.accountId);
   if (other)
     throw hopeless(
-      `the accounts "${account.accountId}" and "${other.accountId}" start signal-cli at the same address, ${account.baseUrl}: give each an httpPort of its own`,
+      `the accounts "${account.accountId}" and "${other.accountId}" start signal-cli at the same address, ${account.baseUrl}: give each its own httpPort`,
     );
 }
 
@@ -137,7 +137,7 @@ function fileRefOf(ref: unknown): FileRef {
   const fields = fieldsOf(ref) ?? {};
   const target = fieldsOf(fields["target"]) ?? {};
   const [id, to] = [textOf(fields["id"]), textOf(target["id"])];
-  if (id === undefined || to === undefined) throw unfit("download", "a file of Signal is named by its id and its chat, and this one is not");
+  if (id === undefined || to === undefined) throw unfit("download", "a Signal file needs an id and a chat");
   return { id, target: { kind: target["kind"] === "group" ? "group" : "person", id: to } };
 }
 
@@ -189,7 +189,7 @@ function actionsOf({ accounts, sender }: Deps): NonNullable<SignalChannel["actio
       react: {
         gate: "reactions",
         async run(account, ctx) {
-          if (!isFree(account)) throw unfit("react", "reactions of the agent are off; set channels.signal.reactionLevel to minimal or extensive");
+          if (!isFree(account)) throw unfit("react", "agent reactions are off; set channels.signal.reactionLevel to minimal or extensive");
           const { emoji, remove, isEmpty } = reactionParam(ctx);
           const named = readStringParam(ctx.params, "targetAuthor") ?? readStringParam(ctx.params, "targetAuthorUuid");
           const author = named === undefined ? undefined : personIn(named);
@@ -231,7 +231,7 @@ function directoryOf({ accounts, sender, selves }: Deps): Pick<SignalChannel, "d
       async listGroupMembers({ cfg, accountId, groupId, limit }) {
         const wanted = groupIn(groupId);
         const found = (await groups(cfg, accountId)).find(({ id }) => id === wanted);
-        if (!found) throw unfit("directory", `the account is in no group "${wanted}"`);
+        if (!found) throw unfit("directory", `the account is not in a group "${wanted}"`);
         return found.members.slice(0, limit ?? found.members.length).map((id) => ({ kind: "user", id }));
       },
     },
@@ -240,13 +240,13 @@ function directoryOf({ accounts, sender, selves }: Deps): Pick<SignalChannel, "d
         if (kind === "user")
           return inputs.map((input) => {
             const id = personIn(input);
-            return id === undefined ? { input, resolved: false, note: "write a number with its country code, or uuid:<id>" } : { input, resolved: true, id };
+            return id === undefined ? { input, resolved: false, note: "use a number with its country code, or uuid:<id>" } : { input, resolved: true, id };
           });
         const known = await groups(cfg, accountId);
         return inputs.map((input) => {
           const wanted = groupIn(input);
           const found = known.find(({ id, name }) => id === wanted || name.toLowerCase() === wanted.toLowerCase());
-          return found ? { input, resolved: true, id: found.id, name: found.name } : { input, resolved: false, note: "the account is in no such group" };
+          return found ? { input, resolved: true, id: found.id, name: found.name } : { input, resolved: false, note: "the account is not in this group" };
         });
       },
     },
@@ -262,7 +262,7 @@ function partsOf({ accounts, clients, sender }: Deps) {
     idLabel: "signalNumber",
     normalizeEntry: allowEntry,
     isName: (entry: string) => entry !== "*" && isName(entry),
-    nameReason: "they are no numbers",
+    nameReason: "they are not numbers",
     nameAdvice: "Use numbers with their country code such as +491701234567, or uuid:<id>; /whoami shows yours",
     removedKeys: ["cliPath", "configPath", "httpHost", "httpPort", "accountUuid"],
     groupLayers: (account: SignalAccount, { groupId }: { groupId?: string | null | undefined }) => layersOf(account, groupId ?? ""),
@@ -293,14 +293,14 @@ function partsOf({ accounts, clients, sender }: Deps) {
     describe: ({ baseUrl, program }: SignalAccount) => ({ baseUrl, ...(program ? { cliPath: program.cliPath } : {}) }),
     warnings: ({ baseUrl, program }: SignalAccount) =>
       program === undefined && /^http:\/\/(?!localhost\b|127\.|\[::1\])/i.test(baseUrl)
-        ? ["channels.signal.httpUrl is another machine over http: signal-cli asks for no password, and everybody who reaches it can write in the bot's name."]
+        ? ["channels.signal.httpUrl is another machine over http: signal-cli has no password, so anyone who reaches it can write as the bot."]
         : [],
     async notifyApproval({ cfg, id }: { cfg: HostConfig; id: string }) {
       await send(sender(cfg), { cfg, to: allowEntry(id), text: PAIRING_APPROVED_MESSAGE });
     },
     intro: [
       "Signal through signal-cli, which has to be linked or registered first: https://github.com/AsamK/signal-cli",
-      "The gateway starts signal-cli by itself, or connects to one that runs, also in a container (signal-cli-rest-api with MODE=json-rpc).",
+      "The gateway starts signal-cli itself, or connects to a running one, also in a container (signal-cli-rest-api with MODE=json-rpc).",
     ],
     who: ({ bot }: Probe) => bot?.number,
     idExample: "+491701234567",
@@ -323,7 +323,7 @@ function conventions({ accounts, selves }: Deps): Pick<SignalChannel, "mentions"
     },
     agentPrompt: {
       messageToolHints: () => [
-        "On Signal messageId is the time of a message. A reaction in a group needs targetAuthor (a number or uuid:<id>) for messages that are not recent.",
+        "On Signal messageId is the timestamp of a message. A reaction in a group needs targetAuthor (a number or uuid:<id>) for messages that are not recent.",
       ],
       reactionGuidance({ cfg, accountId }) {
         const account = accounts.read(cfg, accountId);

@@ -61,7 +61,7 @@ export function createContainer(account: SignalAccount): SignalApi {
 
   function listen({ self, signal, opened, alive, event, garbage }: ListenOptions): Listener {
     const url = `${baseUrl.replace(/^http/i, "ws")}/v1/receive/${encodeURIComponent(self.number ?? "")}`;
-    const onGarbage = (): void => garbage("an event that is no JSON");
+    const onGarbage = (): void => garbage("an event that is not JSON");
     const socket = openSocket({ platform: "Signal", url, signal, onAlive: alive, onGarbage, onMessage: (message) => event(message, undefined) });
     const follow = async (): Promise<unknown> => {
       await socket.opened;
@@ -90,7 +90,7 @@ export function createContainer(account: SignalAccount): SignalApi {
       const json = { number: decodeURIComponent(await own()), ...sendFields(message) };
       const answer = fieldsOf(await ask("POST", "/v2/send", { json, signal: message.signal, timeoutMs: SEND_MS, lane: "send", action }));
       const timestamp = Number(answer?.["timestamp"]);
-      if (!Number.isSafeInteger(timestamp) || timestamp <= 0) throw unsure(action, "what answered is not the container: the message may have been sent");
+      if (!Number.isSafeInteger(timestamp) || timestamp <= 0) throw unsure(action, "the response is not from the container: the message may have been sent");
       return timestamp;
     },
     async typing(target, isOn, signal) {

@@ -96,7 +96,7 @@ test("one that a killed gateway left behind is ended, and another is started", a
 test("one that ends at once is tried again, and what it wrote is the reason", async () => {
   const { path, starts } = program({ exit: { code: 3, line: "ERROR Config file is in use by another instance" } });
   await using account = start(path);
-  await account.shows(({ lastError }) => lastError?.includes("code 3 before it answered: ERROR Config file is in use") === true);
+  await account.shows(({ lastError }) => lastError?.includes("code 3 before it responded: ERROR Config file is in use") === true);
   await expect.poll(() => starts().length).toBeGreaterThan(1);
   expect(bench.delays.some((ms) => ms >= 1000)).toBe(true);
 });
@@ -121,7 +121,7 @@ test("two accounts do not start signal-cli at the same address", async () => {
   const accounts = { one: { account: "+15550001111" }, two: { account: "+15550002222" } };
   const cfg = { channels: { signal: { cliPath: path, httpPort, accounts } } };
   await using account = runChannelAccount(bench.channel, { cfg, accountId: "two" });
-  expect(await account.ended).toMatchObject({ permanent: true, message: expect.stringContaining("httpPort of its own") as string });
+  expect(await account.ended).toMatchObject({ permanent: true, message: expect.stringContaining("its own httpPort") as string });
   await using alone = runChannelAccount(bench.channel, {
     cfg: { channels: { signal: { cliPath: path, httpPort, accounts: { one: accounts.one, two: { ...accounts.two, enabled: false } } } } },
     accountId: "one",

@@ -49,14 +49,14 @@ export function createDaemon(settings: ProgramSettings | undefined, { check, sto
     const end = waiting.now() + startupMs;
     while (!signal.aborted) {
       if (code !== undefined) {
-        const last = lines.at(-1) ?? "it wrote nothing";
+        const last = lines.at(-1) ?? "no output";
         if (lines.some((line) => /not registered/i.test(line))) throw hopeless(`signal-cli: ${last}; ${ACCOUNT_FIX}`);
-        throw notSent("start", `signal-cli ended with code ${code} before it answered: ${last}`);
+        throw notSent("start", `signal-cli exited with code ${code} before it responded: ${last}`);
       }
       if (await answers(signal)) return log.info(`signal-cli runs (process ${started.pid})`);
       if (waiting.now() > end) {
         await started.stop();
-        throw notSent("start", `signal-cli did not answer within ${startupMs} ms; channels.signal.startupTimeoutMs gives it longer`);
+        throw notSent("start", `signal-cli did not answer within ${startupMs} ms; raise channels.signal.startupTimeoutMs`);
       }
       await waiting.sleep(POLL_MS, signal);
     }
@@ -66,7 +66,7 @@ export function createDaemon(settings: ProgramSettings | undefined, { check, sto
   async function tidy({ log }: AccountRun): Promise<void> {
     if (isTidy) return;
     isTidy = true;
-    if (await endLeftover(await store.load())) log.info("a signal-cli that was left running was ended");
+    if (await endLeftover(await store.load())) log.info("stopped a signal-cli that was left running");
   }
 
   return {

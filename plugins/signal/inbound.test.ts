@@ -87,7 +87,7 @@ test("what a message answers, all its files and a sticker are there", async () =
   expect(Buffer.from(fetched.data).toString("utf8")).toBe("b.pdf");
   const small = { cfg: bench.cfg(), accountId: "default", ref: see!.media![1]!.ref, maxBytes: 3, signal: AbortSignal.timeout(5000) };
   await expect(bench.channel.media!.fetch(small)).rejects.toThrow("more than 3 bytes");
-  await expect(bench.channel.media!.fetch({ ...small, ref: { id: "../../etc/passwd" } })).rejects.toThrow("named by its id and its chat");
+  await expect(bench.channel.media!.fetch({ ...small, ref: { id: "../../etc/passwd" } })).rejects.toThrow("needs an id and a chat");
 });
 
 test("ignoreAttachments takes the text and no file", async () => {

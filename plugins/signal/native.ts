@@ -29,7 +29,7 @@ const SILENCE_MS = 45_000;
 /** What an answer says against a request. Errors come with 200. */
 function refusalOf({ status, json }: HttpAnswer): Refusal | undefined {
   const error = fieldsOf(fieldsOf(json)?.["error"]);
-  if (!error) return status === 421 ? { fix: "signal-cli only answers to the host that it is bound to: correct channels.signal.httpUrl" } : undefined;
+  if (!error) return status === 421 ? { fix: "signal-cli only responds on the host that it is bound to: correct channels.signal.httpUrl" } : undefined;
   const [code, description] = [wholeOf(error["code"]) ?? 0, textOf(error["message"])];
   const results = fieldsOf(fieldsOf(error["data"])?.["response"])?.["results"];
   const ended = refusalIn(results);
@@ -78,7 +78,7 @@ function listen(http: HttpClient, number: string | undefined, { signal, lastId, 
     const take = createEventReader(
       ({ id, data }) => {
         const message = jsonOf(data);
-        if (message === undefined) garbage("an event that is no JSON");
+        if (message === undefined) garbage("an event that is not JSON");
         else event(message, id);
       },
       () => garbage("an event that is too long"),
@@ -93,14 +93,14 @@ function listen(http: HttpClient, number: string | undefined, { signal, lastId, 
       await gate.promise;
       watch();
     }
-    return unsure("receive", "signal-cli ended the stream of events");
+    return unsure("receive", "signal-cli closed the event stream");
   }
 
   const ended = read()
     .catch((error: unknown) => {
-      if (silent.signal.aborted) return unsure("receive", `nothing was heard from signal-cli for ${SILENCE_MS / 1000} s`);
+      if (silent.signal.aborted) return unsure("receive", `nothing received from signal-cli for ${SILENCE_MS / 1000} s`);
       const failure = asChannelError(error);
-      if (!failure) return unsure("receive", `the connection to signal-cli broke: ${messageOf(error)}`);
+      if (!failure) return unsure("receive", `the connection to signal-cli was lost: ${messageOf(error)}`);
       // It does not know the account.
       return failure.status === 400 ? hopeless(`signal-cli does not have this account: ${ACCOUNT_FIX}`) : failure;
     })
@@ -165,7 +165,7 @@ export function createNative(account: SignalAccount): SignalApi {
       const refusal = refusalIn(result?.["results"]);
       if (refusal) throw refused(action, refusal);
       const timestamp = wholeOf(result?.["timestamp"]);
-      if (timestamp === undefined) throw unsure(action, "what answered is not signal-cli: the message may have been sent");
+      if (timestamp === undefined) throw unsure(action, "the response is not from signal-cli: the message may have been sent");
       return timestamp;
     },
     async typing(target, isOn, signal) {
@@ -190,7 +190,7 @@ export function createNative(account: SignalAccount): SignalApi {
       const where = target.kind === "group" ? { groupId: target.id } : { recipient: bareId(target.id) };
       const result = await rpc("getAttachment", { id, ...where }, { signal, timeoutMs: SEND_MS, maxBytes: Math.ceil((maxBytes * 4) / 3) + 4096 });
       const encoded = textOf(fieldsOf(result)?.["data"]) ?? textOf(result);
-      if (encoded === undefined) throw unfit("download", "signal-cli gave no file", "BAD_ANSWER");
+      if (encoded === undefined) throw unfit("download", "signal-cli returned no file", "BAD_ANSWER");
       const data = Buffer.from(encoded, "base64");
       if (data.length > maxBytes) throw unfit("download", `the file has more than ${maxBytes} bytes; raise channels.signal.mediaMaxMb`);
       return data;

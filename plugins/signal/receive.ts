@@ -122,7 +122,7 @@ export async function runAccount(ctx: ChannelGatewayContext<SignalAccount>, deps
       opened: () => void begin(run, api),
       alive: run.alive,
       event: take,
-      garbage: (what) => run.log.warn(`${what} came from signal-cli and was left out`),
+      garbage: (what) => run.log.warn(`${what} from signal-cli was skipped`),
     });
     return listener.ended;
   }

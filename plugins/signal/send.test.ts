@@ -68,7 +68,7 @@ test("targets are numbers, uuids, groups and usernames in all their spellings", 
   expect(["", "anna", "group:", "uuid:x", "+12", "username:anna", "group:../x"].map(normal)).toEqual(Array.from({ length: 7 }, () => undefined));
   await send("by uuid", { to: `uuid:${anna.uuid}` });
   expect(sent().map(({ text }) => text)).toEqual(["by uuid"]);
-  await expect(send("x", { to: "somewhere" })).rejects.toThrow('"somewhere" names no chat');
+  await expect(send("x", { to: "somewhere" })).rejects.toThrow('"somewhere" is not a Signal chat');
 });
 
 test.each([
@@ -195,12 +195,12 @@ test("actions need an author, a message and their switch", async () => {
   const { anna, group } = bench;
   const react = (params: Record<string, unknown>, config = {}) =>
     act(bench, "react", { to: anna.number, messageId: "1700000000001", emoji: "👍", ...params }, config);
-  await expect(react({ to: `group:${group.id}` })).rejects.toThrow("give targetAuthor");
+  await expect(react({ to: `group:${group.id}` })).rejects.toThrow("set targetAuthor");
   await expect(react({ targetAuthor: "anna" })).rejects.toThrow("targetAuthor is a number");
-  await expect(react({ messageId: "yesterday" })).rejects.toThrow("names no message");
+  await expect(react({ messageId: "yesterday" })).rejects.toThrow("is not a Signal message");
   await expect(react({}, { reactionLevel: "ack" })).rejects.toThrow("channels.signal.reactionLevel");
   await expect(react({}, { actions: { reactions: false } })).rejects.toThrow("channels.signal.actions.reactions");
-  await expect(act(bench, "edit", { to: anna.number, messageId: "1700000000001" })).rejects.toThrow("give message");
+  await expect(act(bench, "edit", { to: anna.number, messageId: "1700000000001" })).rejects.toThrow("set message");
   const { actions, agentPrompt } = bench.channel;
   expect(actions!.listActions!({ cfg: bench.cfg() })).toEqual(["react", "edit", "unsend", "delete"]);
   expect(actions!.listActions!({ cfg: bench.cfg({ actions: { unsend: false, reactions: false } }) })).toEqual(["edit"]);

@@ -72,7 +72,7 @@ export async function send(sender: Sender, ctx: SendContext) {
 export async function edit(sender: Sender, ctx: SendContext, messageId: string): Promise<void> {
   const target = parseTarget(ctx.to);
   const ref = parseMessageId(messageId);
-  if (!ref) throw unfit("edit", `"${messageId}" names no message of Signal: its time is expected, such as 1737630212345`);
+  if (!ref) throw unfit("edit", `"${messageId}" is not a Signal message: expected its timestamp, such as 1737630212345`);
   const rich = await richOf(sender, ctx);
   await (await sender.client.get(ctx.signal)).send({ target, rich, mentions: mentionsIn(rich.text, target), editOf: ref.timestamp });
 }
@@ -80,7 +80,7 @@ export async function edit(sender: Sender, ctx: SendContext, messageId: string):
 /** Takes a message of ours back, for everybody. */
 export async function unsend({ client }: Sender, to: string, messageId: string): Promise<void> {
   const ref = parseMessageId(messageId);
-  if (!ref) throw unfit("unsend", `"${messageId}" names no message of Signal: its time is expected, such as 1737630212345`);
+  if (!ref) throw unfit("unsend", `"${messageId}" is not a Signal message: expected its timestamp, such as 1737630212345`);
   await (await client.get()).remove(parseTarget(to), ref.timestamp);
 }
 
@@ -100,10 +100,10 @@ const ANY_EMOJI = "👍";
 export async function react({ account, client, recent }: Sender, { to, messageId, emoji, remove = false, author }: ReactionRequest): Promise<void> {
   const target = parseTarget(to);
   const ref = parseMessageId(messageId);
-  if (!ref) throw unfit("react", `"${messageId}" names no message of Signal: its time is expected, such as 1737630212345`);
+  if (!ref) throw unfit("react", `"${messageId}" is not a Signal message: expected its timestamp, such as 1737630212345`);
   const known = recent.find(account.accountId, targetText(target), ref.timestamp)?.author;
   const writer = author ?? ref.author ?? known ?? (target.kind === "person" ? target.id : undefined);
-  if (writer === undefined) throw unfit("react", `who wrote message ${ref.timestamp} is not known; give targetAuthor, a number or uuid:<id>`);
+  if (writer === undefined) throw unfit("react", `the author of message ${ref.timestamp} is unknown; set targetAuthor, a number or uuid:<id>`);
   const isRemoval = remove || emoji === "";
   await (await client.get()).react({ target, author: writer, timestamp: ref.timestamp, emoji: emoji || ANY_EMOJI, remove: isRemoval });
 }

@@ -12,7 +12,14 @@ test("`channels add` writes the number and where signal-cli is, and says what is
   const at = { cfg: {}, accountId: "default" };
   expect(setup!.validateInput!({ ...at, input: {} })).toContain("--signal-number");
   expect(setup!.validateInput!({ ...at, input: { signalNumber: "anna" } })).toContain("country code");
-  expect(setup!.validateInput!({ ...at, input: { signalNumber: "+491701234567", httpUrl: "localhost" } })).toContain("http://127.0.0.1:8080 is expected");
+  expect(setup!.validateInput!({ ...at, input: { signalNumber: "+491701234567", httpUrl: "localhost" } })).toContain(
+    "expected a URL such as http://127.0.0.1:8080",
+  );
+  expect(setup!.validateInput!({ ...at, input: { signalNumber: "+491701234567", cliPath: "/nonexistent" } })).toContain(
+    "no executable program at /nonexistent",
+  );
+  expect(setup!.validateInput!({ ...at, input: { signalNumber: "+491701234567", cliPath: "/tmp" } }), "a folder").toContain("no executable program at /tmp");
+  expect(setup!.validateInput!({ ...at, input: { signalNumber: "+491701234567", cliPath: process.execPath } })).toBeNull();
   expect(setup!.validateInput!({ ...at, input: { signalNumber: "+491701234567" } })).toBeNull();
   const cfg = setup!.applyAccountConfig({ ...at, input: { signalNumber: "+491701234567", cliPath: "/opt/signal-cli", httpPort: "9000" } });
   expect(cfg).toMatchObject({ channels: { signal: { enabled: true, account: "+491701234567", cliPath: "/opt/signal-cli", httpPort: 9000 } } });
@@ -58,8 +65,8 @@ test("a probe says who the bot is or that signal-cli does not have it; warnings 
   expect(await probe({ account: "+15559998888" })).toMatchObject({ ok: false, error: expect.stringContaining("does not have +15559998888") as string });
   const account = config.resolveAccount(bench.cfg({ allowFrom: ["anna", "*"], groupPolicy: "open", httpUrl: "http://signal.example.com:8080" }));
   const warnings = await security!.collectWarnings!({ account, cfg: bench.cfg() });
-  expect(warnings.map((line) => /admit nobody: anna|groupPolicy is "open"|another machine over http/.exec(line)?.[0])).toEqual([
-    "admit nobody: anna",
+  expect(warnings.map((line) => /match nobody: anna|groupPolicy is "open"|another machine over http/.exec(line)?.[0])).toEqual([
+    "match nobody: anna",
     'groupPolicy is "open"',
     "another machine over http",
   ]);

@@ -56,7 +56,7 @@ export function parseTarget(to: string): Target {
   if (uuid !== undefined) return { kind: "person", id: uuid };
   const number = prefix === "" && /^[+\d]/.test(bare) ? numberIn(bare) : undefined;
   if (number !== undefined) return { kind: "person", id: number };
-  throw unfit("send", `"${to}" names no chat of Signal; write a number such as +491701234567, uuid:<id>, group:<id> or username:<name.01>`);
+  throw unfit("send", `"${to}" is not a Signal chat; use a number such as +491701234567, uuid:<id>, group:<id> or username:<name.01>`);
 }
 
 /** The normal form of a target. */

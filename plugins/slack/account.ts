@@ -40,7 +40,7 @@ export interface SlackAccount extends ChannelAccount {
 }
 
 const isHttp = (config: Fields): boolean => config["mode"] === "http";
-const isToken = (prefix: string) => (value: string) => (value.startsWith(prefix) ? undefined : `expected a token that begins with ${prefix}`);
+const isToken = (prefix: string) => (value: string) => (value.startsWith(prefix) ? undefined : `expected a token that starts with ${prefix}`);
 /** A user's token that may write stands in for a bot's. */
 const isUserAccount = (config: Fields): boolean => textOf(config["userToken"]) !== undefined && config["userTokenReadOnly"] === false;
 
@@ -63,13 +63,15 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
     placeholder: "xapp-…",
     check: isToken("xapp-"),
     isOptional: isHttp,
+    isUsed: (config) => !isHttp(config),
   },
   {
     key: "signingSecret",
+    inputs: ["signingSecret"],
     label: "Signing secret",
-    placeholder: "only for HTTP mode; leave empty for Socket Mode",
+    whenRefused: "Copy the Signing Secret from Basic Information, App Credentials into channels.slack.signingSecret",
     isOptional: (config) => !isHttp(config),
-    steps: ["Only for HTTP mode: Basic Information, App Credentials, Signing Secret. Leave it empty for Socket Mode."],
+    isUsed: isHttp,
   },
   {
     key: "userToken",
@@ -81,8 +83,12 @@ export const CREDENTIALS: readonly CredentialSpec[] = [
   },
 ];
 
+export const DEFAULT_WEBHOOK_PATH = "/slack/events";
 const DEFAULT_MEDIA_MB = 20;
 const DEFAULT_HISTORY = 50;
+
+const modeProblems = ({ mode }: Fields): string[] =>
+  mode === undefined || mode === "socket" || mode === "http" ? [] : [`channels.slack.mode: expected socket or http, not ${JSON.stringify(mode)}`];
 
 function read(account: ChannelAccount): SlackAccount {
   const { config, credentials } = account;
@@ -91,6 +97,7 @@ function read(account: ChannelAccount): SlackAccount {
   const channels = fieldsOf(config["channels"]) ?? {};
   return {
     ...account,
+    problems: [...account.problems, ...modeProblems(config)],
     groups: channels,
     mode: isHttp(config) ? "http" : "socket",
     botToken: credentials["botToken"] ?? "",
@@ -98,7 +105,7 @@ function read(account: ChannelAccount): SlackAccount {
     userToken: credentials["userToken"] ?? "",
     signingSecret: credentials["signingSecret"] ?? "",
     isUserReadOnly: flagOf(config["userTokenReadOnly"]) ?? true,
-    webhookPath: textOf(config["webhookPath"]) ?? "/slack/events",
+    webhookPath: textOf(config["webhookPath"]) ?? DEFAULT_WEBHOOK_PATH,
     channels,
     tables: choiceOf(fieldsOf(config["markdown"])?.["tables"], ["off", "bullets", "code"], "code"),
     hasNativeStream: flagOf(config["streaming"]) ?? true,
@@ -130,8 +137,8 @@ export function userEntry(entry: string): string {
   return isUserId(bare.toUpperCase()) ? bare.toUpperCase() : bare;
 }
 
-/** People and workspaces' guests `U`, `W`; bots `B`. */
-export const isUserId = (text: string): boolean => /^[UWB][A-Z0-9]{2,}$/.test(text);
+/** People and workspaces' guests `U`, `W`; bots `B`. Names such as `bob` and `will` begin like ids: these have a digit or are longer. */
+export const isUserId = (text: string): boolean => /^[UWB](?=.*\d|.{8})[A-Z0-9]{2,}$/.test(text);
 
 /** What is no id is a name, which its owner can change. */
 export const isName = (entry: string): boolean => entry !== "*" && !isUserId(entry);

@@ -49,7 +49,7 @@ const isMore = (action: ActionName): action is (typeof MORE)[number] => (MORE as
 
 function tsIn(action: Fields): string {
   const ts = messageTs(textOf(action["messageId"]));
-  if (ts === undefined) throw unfit("message", "say which message is meant: give messageId, such as 1699999999.000100");
+  if (ts === undefined) throw unfit("message", "no message: set messageId, such as 1699999999.000100");
   return ts;
 }
 
@@ -88,7 +88,7 @@ const send: Handler = async (workspace, action, ctx) => {
 
 const react: Handler = async (workspace, action) => {
   const [channel, ts, emoji] = [await channelIn(workspace, action), tsIn(action), textOf(action["emoji"]) ?? ""];
-  if (action["remove"] === true && emoji === "") throw unfit("message", "name the emoji to take away, or give an empty one to take away all of ours");
+  if (action["remove"] === true && emoji === "") throw unfit("message", "set the emoji to remove, or an empty one to remove all of the app's own");
   if (emoji === "") return { ok: true, removed: await removeOwnReactions(workspace, channel, ts) };
   await (action["remove"] === true ? removeReaction : addReaction)(workspace, channel, ts, emoji);
   return action["remove"] === true ? { ok: true, removed: emoji } : { ok: true, added: emoji };
@@ -121,7 +121,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     const [channel, ts] = [await channelIn(workspace, action), tsIn(action)];
     const content = textOf(action["content"]) ?? "";
     const blocks = Array.isArray(action["blocks"]) ? action["blocks"] : undefined;
-    if (content === "" && blocks === undefined) throw unfit("message", "there is nothing to change it to: give message or blocks");
+    if (content === "" && blocks === undefined) throw unfit("message", "nothing to change: set message or blocks");
     await editText(workspace, { channel, ts, text: await workspace.render(content, undefined), blocks });
     return { ok: true, messageId: ts, channelId: channel };
   },
@@ -151,7 +151,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     return { ok: true, count: names.length, emoji: names.slice(0, numberOf(action["limit"]) ?? 200) };
   },
   async search(workspace, action) {
-    if (workspace.account.userToken === "") throw unfit("message", "Slack lets only people search: set channels.slack.userToken with the scope search:read");
+    if (workspace.account.userToken === "") throw unfit("message", "Slack search needs a user token: set channels.slack.userToken with the scope search:read");
     const { messages } = await workspace.api.call(
       "search.messages",
       { query: textOf(action["query"]) ?? "", count: numberOf(action["limit"]) ?? 20 },

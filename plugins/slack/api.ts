@@ -7,6 +7,7 @@ import {
   type HttpClient,
   listOf,
   type Refusal,
+  refusedHost,
   textOf,
   type Transport,
   unfit,
@@ -56,7 +57,7 @@ const LATER: ReadonlySet<string> = new Set(["service_unavailable", "team_added_t
 const FIXES: Readonly<Record<string, string>> = {
   not_in_channel: "invite the bot there: /invite @<its name>",
   channel_not_found: "check the id, and that the bot was invited",
-  link_disabled: "switch Socket Mode on in the app's settings",
+  link_disabled: "turn on Socket Mode in the app's settings",
 };
 
 function fixOf(error: string, body: Fields): string | undefined {
@@ -70,7 +71,7 @@ export function readRefusal({ status, json }: HttpAnswer): Refusal | undefined {
   if (status < 400 && body?.["ok"] === true) return undefined;
   const error = textOf(body?.["error"]);
   if (body === undefined || error === undefined)
-    return { status: status < 400 ? 502 : status, description: "the answer is not one of Slack's", ...(status < 400 ? { delivery: "unknown" } : {}) };
+    return { status: status < 400 ? 502 : status, description: "the response is not from Slack", ...(status < 400 ? { delivery: "unknown" } : {}) };
   if (status === 429 || error === "ratelimited" || error === "rate_limited") return { status: 429, reason: error };
   const fix = fixOf(error, body);
   return {
@@ -115,11 +116,7 @@ export function createApi(account: SlackAccount, options: ApiOptions = {}): Slac
 
   async function ask(method: string, params: Params = {}, { signal, timeoutMs, lane, as = "write" }: CallOptions = {}): Promise<HttpAnswer> {
     const token = tokens[as];
-    if (token === "")
-      throw unfit(
-        method,
-        as === "app" ? "there is no app token: set channels.slack.appToken" : "there is no token that may do this: set channels.slack.botToken",
-      );
+    if (token === "") throw unfit(method, as === "app" ? "no app token: set channels.slack.appToken" : "no token for this action: set channels.slack.botToken");
     return client.request({ path: `/${method}`, form: formOf(params), headers: { authorization: `Bearer ${token}` }, signal, timeoutMs, lane, action: method });
   }
   const call = async (method: string, params?: Params, callOptions?: CallOptions): Promise<Fields> =>
@@ -129,7 +126,7 @@ export function createApi(account: SlackAccount, options: ApiOptions = {}): Slac
   function downloader(url: string): HttpClient {
     const { origin, hostname, protocol } = new URL(url);
     const isAllowed = (protocol === "https:" && isFileHost(hostname)) || (isTest && hostname === new URL(root).hostname);
-    if (!isAllowed) throw unfit("download", `a file of Slack is at ${hostname}, which is none of its hosts`, "HOST_REFUSED");
+    if (!isAllowed) throw refusedHost("Slack", url);
     const known = downloads.get(origin);
     if (known) return known;
     const made = createHttpClient({ ...base, baseUrl: origin, headers: { authorization: `Bearer ${tokens.write}` } });

@@ -1,6 +1,6 @@
 /** The channel, put together. */
-import { type ChannelPlugin, getChatChannelMeta, looksLikeSlackTargetId, normalizeSlackMessagingTarget, type PluginRuntime } from "openclaw/plugin-sdk";
-import { createWebhooks, fieldsOf, messageOf, realWaiting, type Transport, type Waiting } from "openclaw/plugin-sdk/channel-kit";
+import { type ChannelPlugin, looksLikeSlackTargetId, normalizeSlackMessagingTarget } from "openclaw/plugin-sdk";
+import { createWebhooks, fieldsOf, messageOf, realWaiting, requestOutbound, webChannelHead, type WebChannelOptions } from "openclaw/plugin-sdk/channel-kit";
 import { accounts, replyModeOf, type SlackAccount } from "./account.ts";
 import { createActions } from "./actions.ts";
 import { createDirectory, createResolver } from "./directory.ts";
@@ -14,13 +14,7 @@ import { editPreview, NONCE_WINDOW_MS, sendText } from "./send/text.ts";
 import { createParts, type SlackProbe } from "./setup.ts";
 import { createWorkspaces, type Workspaces } from "./workspace.ts";
 
-export interface SlackPluginOptions {
-  /** Where the Web API is; another address for tests only. */
-  readonly apiRoot?: string | undefined;
-  /** Instead of real connections. */
-  readonly transport?: Transport | undefined;
-  readonly waiting?: Waiting | undefined;
-  readonly runtime?: Pick<PluginRuntime, "config" | "state"> | undefined;
+export interface SlackPluginOptions extends WebChannelOptions<"config" | "state"> {
   readonly log?: { info(message: string): void; warn(message: string): void } | undefined;
 }
 
@@ -58,24 +52,18 @@ function renameChannel(draft: object, from: string, to: string): void {
 
 function outboundOf(workspaces: Workspaces): NonNullable<SlackChannel["outbound"]> {
   return {
-    deliveryMode: "direct",
-    // Each message is a request of its own, whatever becomes of the socket.
-    independent: true,
+    ...requestOutbound((to) => {
+      const target = parseTarget(to);
+      return target.kind === "slash" ? to : `${target.kind}:${target.id}`;
+    }),
     chunkerMode: "rich",
     textChunkLimit: 4000,
+    // An edit takes 4,000 characters, and Slack counts those that are escaped.
+    measureText: (text) => text.replaceAll("&", "&amp;").replaceAll(/[<>]/g, "&lt;").length,
     captionLimit: 4000,
     // A message that may have arrived is looked for by its metadata.
     nonceWindowMs: NONCE_WINDOW_MS,
     retry: { attempts: 3, minDelayMs: 500, maxDelayMs: 30_000, jitter: 0.1 },
-    resolveTarget({ to }) {
-      try {
-        const target = parseTarget(to ?? "");
-        return { ok: true, to: target.kind === "slash" ? (to ?? "") : `${target.kind}:${target.id}` };
-      } catch (error) {
-        return { ok: false, error: error as Error };
-      }
-    },
-    albums: { most: 10, mixed: true },
     sendText: async (ctx) => sendText(workspaces.of(ctx.cfg, ctx.accountId), ctx),
     sendMedia: async (ctx) => sendMedia(workspaces.of(ctx.cfg, ctx.accountId), ctx),
     async sendPayload(ctx) {
@@ -185,20 +173,7 @@ export function createSlackPlugin(options: SlackPluginOptions = {}): SlackChanne
   const { parts, onboarding } = createParts({ apiRoot, transport, now: waiting.now }, () => workspaces);
   const moved = channelMover(options);
   return {
-    id: "slack",
-    meta: { ...getChatChannelMeta("slack"), quickstartAllowFrom: true },
-    capabilities: {
-      chatTypes: ["direct", "group", "channel", "thread"],
-      reactions: true,
-      edit: true,
-      unsend: true,
-      reply: true,
-      threads: true,
-      media: true,
-      nativeCommands: true,
-      blockStreaming: true,
-    },
-    reload: { configPrefixes: ["channels.slack"] },
+    ...webChannelHead("slack", { blockStreaming: true }),
     streaming: { blockStreamingCoalesceDefaults: { minChars: 1500, idleMs: 1000 } },
     ...parts,
     onboarding,

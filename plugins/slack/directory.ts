@@ -75,9 +75,8 @@ export function createResolver(workspaces: Workspaces): NonNullable<ChannelPlugi
         const found = all.filter(isNamed);
         const [first] = found;
         const id = textOf(first?.["id"]);
-        if (id === undefined)
-          return { input, resolved: false, note: kind === "user" && isUserId(wanted) ? "nobody there has this id" : "nothing there has this name" };
-        if (found.length > 1) return { input, resolved: false, note: `${found.length} have this name: use the id` };
+        if (id === undefined) return { input, resolved: false, note: kind === "user" && isUserId(wanted) ? "no user with this id" : "not found" };
+        if (found.length > 1) return { input, resolved: false, note: `${found.length} matches: use the id` };
         return { input, resolved: true, id, name: textOf(first?.["name"]) };
       });
     },

@@ -51,13 +51,13 @@ const EVENTS = [
 export interface ManifestOptions {
   readonly mode: "socket" | "http";
   readonly name?: string | undefined;
-  /** Of the one slash command. */
+  /** Of the one slash command; undefined: the app has none. */
   readonly command?: string | undefined;
   /** Where Slack posts to, for HTTP mode. */
   readonly url?: string | undefined;
 }
 
-export function appManifest({ mode, name = "OpenClaw", command = "openclaw", url = "https://gateway.example/slack/events" }: ManifestOptions): object {
+export function appManifest({ mode, name = "OpenClaw", command, url = "https://gateway.example/slack/events" }: ManifestOptions): object {
   const isHttp = mode === "http";
   const address = isHttp ? { url } : {};
   return {
@@ -65,7 +65,13 @@ export function appManifest({ mode, name = "OpenClaw", command = "openclaw", url
     features: {
       app_home: { messages_tab_enabled: true, messages_tab_read_only_enabled: false },
       bot_user: { display_name: name, always_online: false },
-      slash_commands: [{ command: `/${command}`, description: "Ask the assistant", usage_hint: "question or /command", should_escape: false, ...address }],
+      ...(command === undefined
+        ? {}
+        : {
+            slash_commands: [
+              { command: `/${command}`, description: "Ask the assistant", usage_hint: "question or /command", should_escape: false, ...address },
+            ],
+          }),
     },
     oauth_config: { scopes: { bot: BOT_SCOPES } },
     settings: {

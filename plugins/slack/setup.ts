@@ -1,7 +1,16 @@
 /** Accounts, setting one up, and what is known about them. */
-import { PAIRING_APPROVED_MESSAGE } from "openclaw/plugin-sdk";
-import { type ChannelParts, type ChannelProbe, createChannelParts, createOnboarding, type Fields, fieldsOf, runProbe } from "openclaw/plugin-sdk/channel-kit";
-import { accounts, channelLayers, CREDENTIALS, isName, type SlackAccount, userEntry } from "./account.ts";
+import { type ChannelSetupInput, PAIRING_APPROVED_MESSAGE } from "openclaw/plugin-sdk";
+import {
+  type ChannelOnboardingSpec,
+  type ChannelParts,
+  type ChannelProbe,
+  createChannelParts,
+  createOnboarding,
+  type Fields,
+  fieldsOf,
+  runProbe,
+} from "openclaw/plugin-sdk/channel-kit";
+import { accounts, channelLayers, CREDENTIALS, DEFAULT_WEBHOOK_PATH, isName, type SlackAccount, userEntry } from "./account.ts";
 import type { ApiOptions } from "./api.ts";
 import { createApi } from "./api.ts";
 import { appManifest } from "./manifest.ts";
@@ -14,14 +23,52 @@ export interface SlackProbe extends ChannelProbe {
   readonly team?: { readonly id: unknown; readonly name: unknown };
 }
 
-const intro = (): string[] => [
-  "1. Open https://api.slack.com/apps and choose Create New App, From a manifest.",
-  "2. Pick your workspace, choose JSON and paste this:",
-  "",
-  JSON.stringify(appManifest({ mode: "socket" }), null, 2),
-  "",
-  "3. Create the app and install it to the workspace. The tokens that are asked for now are on its pages.",
-];
+type Onboarding = ChannelOnboardingSpec<SlackAccount, SlackProbe>;
+
+const addressOf = (text: string): URL | undefined => {
+  const url = URL.parse(text.trim());
+  return url && /^https?:$/.test(url.protocol) ? url : undefined;
+};
+
+/** The path of an address, where it is not the usual one. */
+function pathKeys(address: URL | undefined): Fields {
+  return address === undefined || address.pathname === "/" || address.pathname === DEFAULT_WEBHOOK_PATH ? {} : { webhookPath: address.pathname };
+}
+
+/** How events arrive and whether the one command is answered; then the manifest that fits. */
+const askFirst: NonNullable<Onboarding["askFirst"]> = async (prompter, { mode: before, config, slash, webhookPath }) => {
+  const mode = await prompter.select<SlackAccount["mode"]>({
+    message: "How should Slack deliver messages?",
+    options: [
+      { value: "socket", label: "Socket Mode: nothing has to be reachable from outside" },
+      { value: "http", label: "HTTP: Slack posts to a public https address of this gateway" },
+    ],
+    initialValue: before,
+  });
+  const typed =
+    mode === "http"
+      ? await prompter.text({
+          message: "Public https address of this gateway, for the manifest (empty: enter it in Slack later)",
+          placeholder: `https://claw.example.com${webhookPath}`,
+          validate: (text) => (text.trim() === "" || addressOf(text) ? undefined : "Expected an address such as https://claw.example.com/slack/events"),
+        })
+      : "";
+  const address = addressOf(typed);
+  const url = address === undefined ? undefined : `${address.origin}${address.pathname === "/" ? webhookPath : address.pathname}`;
+  const isOn = await prompter.confirm({ message: `Answer the slash command /${slash.name}?`, initialValue: true });
+  const manifest = appManifest({ mode, url, command: isOn ? slash.name : undefined });
+  return {
+    keys: { mode, ...pathKeys(address), slashCommand: { ...fieldsOf(config["slashCommand"]), enabled: isOn } },
+    note: ["The app manifest:", "", JSON.stringify(manifest, null, 2)],
+  };
+};
+
+/** A signing secret without an app token means HTTP mode. */
+function setupKeys({ mode, signingSecret, appToken, webhookPath, webhookUrl }: ChannelSetupInput): Fields {
+  const chosen = mode?.trim() ?? (signingSecret !== undefined && appToken === undefined ? "http" : undefined);
+  const path = webhookPath?.trim();
+  return { ...(chosen === undefined ? {} : { mode: chosen }), ...(path ? { webhookPath: path } : pathKeys(addressOf(webhookUrl ?? ""))) };
+}
 
 /** Asks the platform who a token belongs to, with a connection of its own. */
 async function probe(account: SlackAccount, timeoutMs: number, options: ApiOptions): Promise<SlackProbe> {
@@ -41,9 +88,9 @@ function warnings(account: SlackAccount): string[] {
   const names = Object.keys(account.channels).filter((key) => key !== "*" && !/^#?[CG][A-Z0-9]{6,}$/i.test(key));
   return [
     ...(dm?.["groupEnabled"] === true && !Array.isArray(dm["groupChannels"])
-      ? ["channels.slack.dm.groupEnabled is true: everybody in a group message with the bot may use it. List the conversations in dm.groupChannels."]
+      ? ["channels.slack.dm.groupEnabled is true: everyone in a group message with the bot can use it. List the conversations in dm.groupChannels."]
       : []),
-    ...(names.length > 0 ? [`channels.slack.channels names channels that can be renamed: ${names.join(", ")}. Use ids (C…).`] : []),
+    ...(names.length > 0 ? [`channels.slack.channels lists channels by name, which can change: ${names.join(", ")}. Use ids (C…).`] : []),
   ];
 }
 
@@ -58,7 +105,10 @@ export function createParts(options: ApiOptions, workspaces: () => Workspaces) {
     isName,
     nameAdvice: "Use user ids (U…): a person's profile, Copy member ID",
     idExample: "U0123456789",
+    peopleLists: ["channels.*.users", "reactionAllowlist"],
     groupsLetIn: true,
+    setupKeys,
+    removedKeys: ["mode", "webhookPath"],
     groupLayers: (
       account: SlackAccount,
       { groupId, groupChannel }: { groupId?: string | null | undefined; groupChannel?: string | null | undefined },
@@ -74,7 +124,7 @@ export function createParts(options: ApiOptions, workspaces: () => Workspaces) {
   const onboarding = createOnboarding<SlackAccount, SlackProbe>(
     {
       ...spec,
-      intro: intro(),
+      askFirst,
       who: ({ bot, team }) => `${String(bot?.name)} in ${String(team?.name)}`,
     },
     parts,

@@ -18,7 +18,7 @@ export interface SlackLab extends AsyncDisposable {
   readonly logs: string[];
   readonly ended: Promise<unknown>;
   /** Starts the account. */
-  start(accept?: (event: ChannelInboundEvent) => Promise<void>): Promise<void>;
+  start(accept?: (event: ChannelInboundEvent) => Promise<ChannelInboundResult | void>): Promise<void>;
   event(fits: (event: ChannelInboundEvent) => boolean): Promise<ChannelInboundEvent>;
   /** Polls until it is so. */
   until(isSo: () => boolean): Promise<void>;
@@ -49,13 +49,15 @@ function memoryRuntime(stored: Map<string, unknown>, changes: ((draft: object) =
   return { state: { openKeyedStore }, config } as unknown as NonNullable<SlackPluginOptions["runtime"]>;
 }
 
-/** An inbox that takes everything `accept` lets pass. */
-function storing(events: ChannelInboundEvent[], accept: ((event: ChannelInboundEvent) => unknown) | undefined): ChannelGatewayContext["inbound"] {
+type ChannelInboundResult = Awaited<ReturnType<NonNullable<ChannelGatewayContext["inbound"]>["accept"]>>;
+
+/** An inbox that takes everything `accept` lets pass; what it answers counts. */
+function storing(events: ChannelInboundEvent[], accept: Parameters<SlackLab["start"]>[0]): ChannelGatewayContext["inbound"] {
   return {
     async accept(event) {
-      await accept?.(event);
+      const result = await accept?.(event);
       events.push(event);
-      return { outcome: "accepted", duplicate: false };
+      return result ?? { outcome: "accepted", duplicate: false };
     },
   };
 }

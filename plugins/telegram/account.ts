@@ -114,7 +114,7 @@ function readSettings(base: ChannelAccount): TelegramAccount {
   const seconds = numberOf(config["timeoutSeconds"]);
   const apiRoot = trimmedOf(config["apiRoot"])?.replace(/\/+$/, "");
   const isAddress = apiRoot === undefined || /^https?:$/.test(URL.parse(apiRoot)?.protocol ?? "");
-  const wrong = `channels.telegram.apiRoot has to be an address like http://127.0.0.1:8081, not "${apiRoot}"`;
+  const wrong = `channels.telegram.apiRoot must be a URL such as http://127.0.0.1:8081, not "${apiRoot}"`;
   return {
     ...base,
     problems: isAddress ? base.problems : [...base.problems, wrong],

@@ -12,6 +12,7 @@ import {
 import { unfit, reactionParam } from "openclaw/plugin-sdk/channel-kit";
 import type { TelegramAccount } from "./account.ts";
 import type { Accounts } from "./accounts.ts";
+import type { Records } from "./records.ts";
 import { keyboardOf } from "./send/buttons.ts";
 import { sendMedia } from "./send/media.ts";
 import { isDirect, messageId, parseTarget, post, postFields, receipt, type Sender } from "./send/sender.ts";
@@ -28,6 +29,7 @@ const GATES = {
   edit: ["editMessage", true],
   "topic-create": ["createForumTopic", true],
   sticker: ["sticker", false],
+  "sticker-search": ["sticker", false],
 } as const satisfies Partial<Record<ChannelMessageActionName, readonly [gate: string, isOn: boolean]>>;
 
 type ActionName = keyof typeof GATES;
@@ -50,13 +52,13 @@ const switchOf = (account: TelegramAccount, action: ActionName): string =>
 /** The chat that is named, else the one that the agent is in. */
 function chatIn({ params, toolContext }: ChannelMessageActionContext): string {
   const named = readStringParam(params, "to") ?? readStringParam(params, "chatId") ?? readStringParam(params, "target") ?? toolContext?.currentChannelId;
-  if (!named) throw unfit("message", "say which chat is meant: give to, such as 123456789 or -1001234567890");
+  if (!named) throw unfit("message", "no chat: set to, such as 123456789 or -1001234567890");
   return named;
 }
 
 function messageIn({ params }: ChannelMessageActionContext): number {
   const id = messageId(readNumberParam(params, "messageId", { integer: true }) ?? readNumberParam(params, "message_id", { integer: true }));
-  if (id === undefined) throw unfit("message", "say which message is meant: give messageId, a number as in message_id of the conversation");
+  if (id === undefined) throw unfit("message", "no message: set messageId, a number as in message_id of the conversation");
   return id;
 }
 
@@ -69,7 +71,7 @@ const send: Handler = async (sender, ctx) => {
     readStringParam(params, "text", { allowEmpty: true }) ??
     readStringParam(params, "caption") ??
     "";
-  if (text === "" && mediaUrl === undefined) throw unfit("message", "there is nothing to send: give message or media");
+  if (text === "" && mediaUrl === undefined) throw unfit("message", "nothing to send: set message or media");
   const options = {
     cfg: ctx.cfg,
     accountId: ctx.accountId,
@@ -109,7 +111,7 @@ const edit: Handler = async (sender, ctx) => {
   const id = messageIn(ctx);
   const keyboard = keyboardOf(ctx.params["buttons"], sender.account.buttons, isDirect({ chatId }));
   const edited = await editText(sender, await sender.render(text, undefined, sender.account.tables), { chatId, id, keyboard, signal: undefined });
-  if (!edited) throw unfit("editMessageText", `message ${id} cannot be edited: it is not ours, too old, or gone`);
+  if (!edited) throw unfit("editMessageText", `message ${id} cannot be edited: it was deleted, is too old or is not from this bot`);
   return { ok: true, messageId: String(id), chatId: String(chatId) };
 };
 
@@ -132,9 +134,28 @@ const sticker: Handler = async (sender, ctx) => {
   return { ok: true, ...receipt(posted, fields.chat_id) };
 };
 
-const HANDLERS: Readonly<Record<ActionName, Handler>> = { send, react, delete: remove, edit, "topic-create": createTopic, sticker };
+const MAX_STICKERS = 50;
 
-export function createActions(accounts: Pick<Accounts, "account" | "sender">): ActionAdapter {
+/** Among the stickers that people sent, by emoji or set. */
+const searchStickers =
+  (records: Pick<Records, "stickers">): Handler =>
+  async ({ account }, { params }) => {
+    const query = readStringParam(params, "query") ?? "";
+    const limit = Math.min(Math.max(readNumberParam(params, "limit", { integer: true }) ?? 5, 1), MAX_STICKERS);
+    const found = records.stickers(account.accountId, query, limit);
+    return { ok: true, count: found.length, stickers: found };
+  };
+
+export function createActions(accounts: Pick<Accounts, "account" | "sender">, records: Pick<Records, "stickers">): ActionAdapter {
+  const handlers: Readonly<Record<ActionName, Handler>> = {
+    send,
+    react,
+    delete: remove,
+    edit,
+    "topic-create": createTopic,
+    sticker,
+    "sticker-search": searchStickers(records),
+  };
   const usable = (cfg: ChannelMessageActionContext["cfg"]): TelegramAccount[] =>
     listTelegramAccountIds(cfg)
       .map((id) => accounts.account(cfg, id))
@@ -151,11 +172,11 @@ export function createActions(accounts: Pick<Accounts, "account" | "sender">): A
     extractToolSend: ({ args }) => extractToolSend(args, "sendMessage"),
     async handleAction(ctx) {
       const { action } = ctx;
-      if (!isKnown(action)) throw unfit("message", `Telegram has no action "${action}"; there are ${Object.keys(GATES).join(", ")}`);
+      if (!isKnown(action)) throw unfit("message", `Telegram has no action "${action}"; available: ${Object.keys(GATES).join(", ")}`);
       const sender = accounts.sender(ctx.cfg, ctx.accountId);
       if (!isOn(sender.account, action)) throw unfit("message", `the action "${action}" is off; set ${switchOf(sender.account, action)}`);
-      if (ctx.dryRun === true) return jsonResult({ ok: true, dryRun: true, action, to: chatIn(ctx) });
-      return jsonResult(await HANDLERS[action](sender, ctx));
+      if (ctx.dryRun === true) return jsonResult({ ok: true, dryRun: true, action, ...(action === "sticker-search" ? {} : { to: chatIn(ctx) }) });
+      return jsonResult(await handlers[action](sender, ctx));
     },
   };
 }

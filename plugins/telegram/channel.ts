@@ -1,13 +1,9 @@
 /** The channel, put together. */
 import {
   type ChannelPlugin,
-  getChatChannelMeta,
-  listTelegramDirectoryGroupsFromConfig,
-  listTelegramDirectoryPeersFromConfig,
   looksLikeTelegramTargetId,
   normalizeTelegramMessagingTarget,
   PAIRING_APPROVED_MESSAGE,
-  type PluginRuntime,
   type ReplyPayload,
   type TelegramProbe,
 } from "openclaw/plugin-sdk";
@@ -18,14 +14,18 @@ import {
   keyedCursorStore,
   messageOf,
   realWaiting,
-  type Transport,
+  requestOutbound,
   type Waiting,
+  webChannelHead,
+  type WebChannelOptions,
   wholeOf,
 } from "openclaw/plugin-sdk/channel-kit";
 import { createSettings, type TelegramAccount } from "./account.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import { createActions, isOn } from "./actions.ts";
 import { registerCommands } from "./commands.ts";
+import { createDirectory, createResolver } from "./directory.ts";
+import { createRecords, type Records } from "./records.ts";
 import { OFFSET_LIFETIME_MS, runAccount } from "./receive/start.ts";
 import { keyboardOf } from "./send/buttons.ts";
 import { fetchFile, sendMedia } from "./send/media.ts";
@@ -36,15 +36,9 @@ import { checkSend, editPreview, sendText } from "./send/text.ts";
 import { validateInput, withMovedGroup, withoutToken } from "./setup.ts";
 import { describeChannel, withAudit } from "./status.ts";
 
-export interface TelegramPluginOptions {
-  /** Where the Bot API is; another address for tests only. */
-  readonly apiRoot?: string | undefined;
-  /** Instead of real connections. */
-  readonly transport?: Transport | undefined;
-  readonly waiting?: Waiting | undefined;
+export interface TelegramPluginOptions extends WebChannelOptions<"config" | "state"> {
   /** How long a question for updates stays open. */
   readonly pollSeconds?: number | undefined;
-  readonly runtime?: Pick<PluginRuntime, "config" | "state"> | undefined;
   readonly log?: { info(message: string): void; warn(message: string): void } | undefined;
 }
 
@@ -78,23 +72,16 @@ function keyboardFor(sender: Sender, { to, payload }: { readonly to: string; rea
   return keyboardOf(fieldsOf(payload.channelData?.["telegram"])?.["buttons"], sender.account.buttons, isDirect(parseTarget(to)));
 }
 
-function outboundOf(accounts: Accounts): NonNullable<TelegramChannel["outbound"]> {
+function outboundOf(accounts: Accounts, records: Records): NonNullable<TelegramChannel["outbound"]> {
   return {
-    deliveryMode: "direct",
-    // Each message is a request of its own, whatever becomes of polling.
-    independent: true,
+    ...requestOutbound((to) => {
+      const { chatId, threadId } = parseTarget(to);
+      return `telegram:${chatId}${threadId === undefined ? "" : `:topic:${threadId}`}`;
+    }),
     chunkerMode: "rich",
     textChunkLimit: 4000,
     pollMaxOptions: MAX_POLL_OPTIONS,
     retry: { attempts: 3, minDelayMs: 400, maxDelayMs: 30_000, jitter: 0.1 },
-    resolveTarget({ to }) {
-      try {
-        const target = parseTarget(to ?? "");
-        return { ok: true, to: `telegram:${target.chatId}${target.threadId === undefined ? "" : `:topic:${target.threadId}`}` };
-      } catch (error) {
-        return { ok: false, error: error as Error };
-      }
-    },
     albums: { most: 10 },
     sendText: async (ctx) => sendText(accounts.sender(ctx.cfg, ctx.accountId), ctx),
     sendMedia: async (ctx) => sendMedia(accounts.sender(ctx.cfg, ctx.accountId), ctx),
@@ -104,7 +91,12 @@ function outboundOf(accounts: Accounts): NonNullable<TelegramChannel["outbound"]
       const mediaUrl = ctx.mediaUrl ?? ctx.payload.mediaUrl ?? ctx.payload.mediaUrls?.[0];
       return mediaUrl === undefined ? sendText(sender, ctx, keyboard) : sendMedia(sender, { ...ctx, mediaUrl }, keyboard);
     },
-    sendPoll: async (ctx) => sendPoll(accounts.sender(ctx.cfg, ctx.accountId), ctx),
+    async sendPoll(ctx) {
+      const sender = accounts.sender(ctx.cfg, ctx.accountId);
+      const sent = await sendPoll(sender, ctx);
+      if (sent.pollId !== undefined) records.pollSent(sender.account.accountId, sent.pollId, ctx);
+      return sent;
+    },
     async editPreview(ctx) {
       const sender = accounts.sender(ctx.cfg, ctx.accountId);
       return editPreview(sender, ctx, keyboardFor(sender, ctx));
@@ -113,7 +105,7 @@ function outboundOf(accounts: Accounts): NonNullable<TelegramChannel["outbound"]
   };
 }
 
-function gatewayOf(accounts: Accounts, options: TelegramPluginOptions): NonNullable<TelegramChannel["gateway"]> {
+function gatewayOf(accounts: Accounts, records: Records, options: TelegramPluginOptions): NonNullable<TelegramChannel["gateway"]> {
   const waiting = options.waiting ?? realWaiting;
   return {
     async startAccount(ctx) {
@@ -131,6 +123,7 @@ function gatewayOf(accounts: Accounts, options: TelegramPluginOptions): NonNulla
         ),
         waiting,
         known: (self) => accounts.known(accountId, self),
+        records,
         isOurs: (chatId, id) => accounts.isOurs(accountId, chatId, id),
         offers: (command) => accounts.offers(accountId, command),
         migrated: (from, to) => accounts.migrated(account, from, to),
@@ -186,7 +179,7 @@ function aroundMessages(accounts: Accounts, waiting: Waiting): Pick<TelegramChan
 }
 
 /** Names, targets and hints. */
-function conventions(accounts: Accounts): Pick<TelegramChannel, "mentions" | "threading" | "messaging" | "agentPrompt" | "directory"> {
+function conventions(accounts: Accounts): Pick<TelegramChannel, "mentions" | "threading" | "messaging" | "agentPrompt"> {
   return {
     mentions: {
       stripPatterns: ({ ctx }) => accounts.mentionPatterns(ctx.AccountId ?? "default"),
@@ -216,14 +209,6 @@ function conventions(accounts: Accounts): Pick<TelegramChannel, "mentions" | "th
         return (level === "minimal" || level === "extensive") && isOn(account, "react") ? { level } : undefined;
       },
     },
-    directory: {
-      async self({ cfg, accountId }) {
-        const me = await accounts.sender(cfg, accountId).client.call("getMe", {});
-        return { kind: "user", id: String(me.id), name: me.first_name, handle: me.username };
-      },
-      listPeers: listTelegramDirectoryPeersFromConfig,
-      listGroups: listTelegramDirectoryGroupsFromConfig,
-    },
   };
 }
 
@@ -237,6 +222,7 @@ export function createTelegramPlugin(options: TelegramPluginOptions = {}): Teleg
     now: options.waiting?.now,
     moveGroup: groupMover(options),
   });
+  const records = createRecords(options);
   const described = describeChannel(settings, accounts.client);
   const made = createChannelParts({
     ...described,
@@ -245,28 +231,16 @@ export function createTelegramPlugin(options: TelegramPluginOptions = {}): Teleg
     },
   });
   return {
-    id: "telegram",
-    meta: { ...getChatChannelMeta("telegram"), quickstartAllowFrom: true },
-    capabilities: {
-      chatTypes: ["direct", "group", "channel", "thread"],
-      polls: true,
-      reactions: true,
-      edit: true,
-      unsend: true,
-      reply: true,
-      threads: true,
-      media: true,
-      nativeCommands: true,
-      blockStreaming: true,
-    },
-    reload: { configPrefixes: ["channels.telegram"] },
+    ...webChannelHead("telegram", { polls: true, blockStreaming: true }),
     ...made,
     setup: { ...made.setup, validateInput },
     onboarding: createOnboarding(described),
     status: withAudit(made.status, accounts.client),
-    outbound: outboundOf(accounts),
-    gateway: gatewayOf(accounts, options),
-    actions: createActions(accounts),
+    outbound: outboundOf(accounts, records),
+    gateway: gatewayOf(accounts, records, options),
+    actions: createActions(accounts, records),
+    directory: createDirectory(accounts, records),
+    resolver: createResolver(accounts, records),
     ...aroundMessages(accounts, options.waiting ?? realWaiting),
     ...conventions(accounts),
     [Symbol.dispose]: () => accounts[Symbol.dispose](),

@@ -83,7 +83,7 @@ describe("an account", () => {
     [{ tokenFile: "/run/token" }, null],
     [{ useEnv: true }, null],
     [{}, "needs a bot token"],
-    [{ token: "nonsense" }, "no bot token"],
+    [{ token: "nonsense" }, "not a bot token"],
   ])("set up with %j", (input, words) => {
     const answer = setup!.validateInput!({ cfg: {}, accountId: "default", input });
     if (words === null) expect(answer).toBeNull();
@@ -249,7 +249,7 @@ describe("with Telegram", () => {
     const fetchFile = (ref: unknown, maxBytes: number) => channel.media!.fetch({ ...place(), ref, maxBytes });
     const got = await fetchFile({ fileId, mimeType: "text/plain", fileName: "notes.txt" }, 1000);
     expect([Buffer.from(got.data).toString(), got.mimeType, got.fileName]).toEqual(["words", "text/plain", "notes.txt"]);
-    await expect(fetchFile({ fileId }, 4)).rejects.toThrow("at most 4 are taken");
+    await expect(fetchFile({ fileId }, 4)).rejects.toThrow("the limit is 4");
     await expect(fetchFile({}, 4)).rejects.toThrow("fileId");
     const error = await fetchFile({ fileId: "unknown" }, 4).catch(String);
     expect(error).toContain("getFile");
@@ -375,7 +375,7 @@ describe("with Telegram", () => {
       runtime: {},
     } as never);
     expect(result).toEqual({ accountId: "default", cfg: { channels: { telegram: { enabled: true, botToken: TOKEN } } } });
-    expect(asked[0]).toContain("no bot token");
+    expect(asked[0]).toContain("not a bot token");
     expect(await channel.onboarding!.getStatus({ cfg: result.cfg, accountOverrides: {} })).toMatchObject({ configured: true });
   });
 });

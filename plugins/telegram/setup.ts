@@ -8,15 +8,15 @@ type Config = Parameters<AccountReader<TelegramAccount>["read"]>[0];
 const KEY = "telegram";
 
 export const tokenProblem = (token: string): string | undefined =>
-  /^\d+:[\w-]{20,}$/.test(token) ? undefined : "that is no bot token: it looks like 123456789:AA…, as @BotFather shows it";
+  /^\d+:[\w-]{20,}$/.test(token) ? undefined : "not a bot token: it looks like 123456789:AA…, as shown by @BotFather";
 
 /** A token file need not be there yet, and the environment may be the gateway's alone. */
 export const validateInput: NonNullable<NonNullable<ChannelPlugin["setup"]>["validateInput"]> = ({ accountId, input }) => {
   if (input.useEnv === true)
-    return accountId === DEFAULT_ACCOUNT_ID ? null : "TELEGRAM_BOT_TOKEN is for the default account only; give this one a token or a token file";
+    return accountId === DEFAULT_ACCOUNT_ID ? null : "TELEGRAM_BOT_TOKEN is for the default account only; set a token or token file for this one";
   if (input.tokenFile?.trim()) return null;
   const token = (input.token ?? input.botToken ?? "").trim();
-  return token === "" ? "Telegram needs a bot token from @BotFather: give --token or --token-file, or --use-env" : (tokenProblem(token) ?? null);
+  return token === "" ? "Telegram needs a bot token from @BotFather: use --token, --token-file or --use-env" : (tokenProblem(token) ?? null);
 };
 
 /** The configuration without the account's token, where the account stands and, for the default one, in the section. */

@@ -24,7 +24,8 @@ export interface RunningAccount extends AsyncDisposable {
 export interface RunOptions extends TelegramPluginOptions {
   readonly config?: Record<string, unknown>;
   readonly token: string;
-  accept?(event: ChannelInboundEvent): Promise<void>;
+  /** Default: accepted. */
+  accept?(event: ChannelInboundEvent): Promise<{ readonly outcome: "refused"; readonly why: string } | void>;
 }
 
 /** Waits take one turn of the event loop. */
@@ -80,10 +81,10 @@ export function runAccount({ config, token, accept, ...options }: RunOptions): R
     },
     inbound: {
       async accept(event) {
-        await accept?.(event);
+        const result = await accept?.(event);
         events.push(event);
         look();
-        return { outcome: "accepted", duplicate: false };
+        return result ?? { outcome: "accepted", duplicate: false };
       },
     },
   };

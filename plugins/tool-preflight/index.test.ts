@@ -41,7 +41,7 @@ test("settings choose the tools, and block others for good", async () => {
   });
   const ask = (toolName: string) => host.hooks.run("before_tool_call", { toolName, params: {} }, { toolName });
   expect((await ask("exec"))?.requireApproval).toMatchObject({ severity: "critical", timeoutMs: 5000, timeoutBehavior: "allow" });
-  expect(await ask("rm")).toMatchObject({ block: true, blockReason: "rm is on the list of tools that never run" });
+  expect(await ask("rm")).toMatchObject({ block: true, blockReason: "rm is on the list of blocked tools" });
   expect(await ask("web_search")).toBeUndefined();
 });
 

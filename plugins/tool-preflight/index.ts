@@ -30,7 +30,7 @@ export default definePluginEntry({
       "before_tool_call",
       (event) => {
         const { toolName } = event;
-        if (never.includes(toolName)) return { block: true, blockReason: `${toolName} is on the list of tools that never run` };
+        if (never.includes(toolName)) return { block: true, blockReason: `${toolName} is on the list of blocked tools` };
         if (!tools.includes(toolName)) return undefined;
         return {
           requireApproval: {

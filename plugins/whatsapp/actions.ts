@@ -27,7 +27,7 @@ const isOn = ({ actions }: WhatsAppAccount, action: ActionName): boolean =>
 /** The chat that is named, else the one that the agent is in. */
 function chatIn({ params, toolContext }: ChannelMessageActionContext): string {
   const named = ["to", "chatJid", "target"].map((key) => readStringParam(params, key)).find(Boolean) ?? toolContext?.currentChannelId;
-  if (!named) throw unfit("message", "say which chat is meant: give to, a number such as +491701234567 or a group id that ends in @g.us");
+  if (!named) throw unfit("message", "no chat: set to, a number such as +491701234567 or a group id that ends in @g.us");
   return named;
 }
 
@@ -35,7 +35,7 @@ const send: Handler = async (live, ctx) => {
   const { params } = ctx;
   const mediaUrl = ["media", "mediaUrl", "path", "filePath"].map((key) => readStringParam(params, key, { trim: false })).find(Boolean);
   const text = ["message", "text", "caption"].map((key) => readStringParam(params, key, { allowEmpty: true })).find((one) => one !== undefined) ?? "";
-  if (text === "" && mediaUrl === undefined) throw unfit("message", "there is nothing to send: give message or media");
+  if (text === "" && mediaUrl === undefined) throw unfit("message", "nothing to send: set message or media");
   const [to, replyToId] = [chatIn(ctx), readStringParam(params, "replyTo")];
   const { cfg, accountId, mediaLocalRoots } = ctx;
   const media = { cfg, accountId, to, text, mediaLocalRoots, replyToId, gifPlayback: params["gifPlayback"] === true, audioAsVoice: params["asVoice"] === true };
@@ -90,7 +90,7 @@ export function createActions(accounts: WhatsAppAccounts, live: LiveAccounts): N
     extractToolSend: ({ args }) => extractToolSend(args, "sendMessage"),
     async handleAction(ctx) {
       const { action } = ctx;
-      if (!isKnown(action)) throw unfit("message", `WhatsApp has no action "${action}"; there are ${Object.keys(GATES).join(", ")}`);
+      if (!isKnown(action)) throw unfit("message", `WhatsApp has no action "${action}"; available: ${Object.keys(GATES).join(", ")}`);
       const account = accounts.read(ctx.cfg, ctx.accountId);
       if (!isOn(account, action)) throw unfit("message", `the action "${action}" is off; set channels.whatsapp.actions.${GATES[action]} to true`);
       if (ctx.dryRun === true) return jsonResult({ ok: true, dryRun: true, action, to: chatIn(ctx) });

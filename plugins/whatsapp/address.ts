@@ -46,6 +46,6 @@ export const isName = (entry: string): boolean => normalAddress(entry) === undef
 export function jidOf(target: string): string {
   const address = normalAddress(target);
   if (address === undefined)
-    throw unfit("send", `"${target}" is no WhatsApp address: give a number with its country code such as +491701234567, or a group id that ends in @g.us`);
+    throw unfit("send", `"${target}" is not a WhatsApp address: use a number with its country code such as +491701234567, or a group id that ends in @g.us`);
   return address.includes("@") ? address : `${address.slice(1)}@s.whatsapp.net`;
 }

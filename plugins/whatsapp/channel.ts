@@ -24,8 +24,8 @@ import {
 import { loadRichText, WHATSAPP_MARKERS } from "openclaw/plugin-sdk/rich-text";
 import { createAccounts, type HostConfig, type WhatsAppAccount, type WhatsAppAccounts } from "./account.ts";
 import { createActions } from "./actions.ts";
-import { allowEntry, isName, jidOf, normalAddress } from "./address.ts";
-import { isLinked } from "./credentials/files.ts";
+import { allowEntry, isName, jidOf, normalAddress, numberOf } from "./address.ts";
+import { isLinked, readSelf } from "./credentials/files.ts";
 import { createCredentialLocks } from "./credentials/lock.ts";
 import { createDirectory, createResolver } from "./directory.ts";
 import type { MediaRef } from "./inbound/content.ts";
@@ -136,9 +136,9 @@ function gatewayOf(parts: Parts): NonNullable<WhatsAppChannel["gateway"]> {
         account: () => accounts.read(config(ctx.cfg), ctx.accountId),
         live: (next) => live.set(ctx.accountId, next),
       }),
-    async loginWithQrStart({ accountId, force, timeoutMs }) {
-      const { message, qrDataUrl } = await logins.start(accounts.read(current(), accountId), { force, timeoutMs });
-      return { message, ...(qrDataUrl === undefined ? {} : { qrDataUrl }) };
+    async loginWithQrStart({ accountId, force, timeoutMs, phoneNumber }) {
+      const digits = phoneNumber?.replaceAll(/[\s()+./-]/g, "");
+      return logins.start(accounts.read(current(), accountId), { force, timeoutMs, ...(digits ? { phoneNumber: digits } : {}) });
     },
     loginWithQrWait: async ({ accountId, timeoutMs }) => logins.wait(accounts.read(current(), accountId), timeoutMs),
     logoutAccount: async ({ account }) => logout(account, login),
@@ -154,7 +154,7 @@ function isMediaRef(ref: unknown): ref is MediaRef {
 
 /** Downloads and decrypts a file of a message. WhatsApp keeps files for about two weeks. */
 async function fetchFile(library: Library, ref: unknown, maxBytes: number, signal: AbortSignal) {
-  if (!isMediaRef(ref)) throw unfit("download", "a file of WhatsApp is named by its key, and this one has none");
+  if (!isMediaRef(ref)) throw unfit("download", "a WhatsApp file needs a key, this one has none");
   const { url, directPath, mediaKey, type, mimeType, fileName } = ref;
   const source = { mediaKey: Buffer.from(mediaKey, "base64"), url: url ?? null, directPath: directPath ?? null };
   const chunks: Buffer[] = [];
@@ -209,7 +209,7 @@ function conventions({
       targetResolver: { looksLikeId: (raw) => looksLikeWhatsAppTargetId(raw), hint: "<number with country code> or <group id>@g.us" },
     },
     agentPrompt: {
-      messageToolHints: () => ["On WhatsApp a reaction in a group needs messageId; give participant (the author's number) for messages that are not recent."],
+      messageToolHints: () => ["On WhatsApp a reaction in a group needs messageId; set participant (the author's number) for messages that are not recent."],
     },
     heartbeat: {
       async checkReady({ cfg, accountId }) {
@@ -240,6 +240,7 @@ function specOf(parts: Parts) {
         await ping(parts, {}, account.accountId, timeoutMs);
         return { linked: true, self: live.get(account.accountId)?.self.number ?? null };
       }),
+    login: async ({ authDir }: WhatsAppAccount) => numberOf((await readSelf(authDir))?.id) ?? authDir,
     programs: voiceNotePrograms,
     rules: ({ accountId, authDir }: WhatsAppAccount): ChannelFinding[] =>
       isLinked(authDir)

@@ -50,10 +50,10 @@ export function createResolver(accounts: WhatsAppAccounts, live: LiveAccounts): 
             if (only && same.length === 1) return { input, resolved: true, id: only.id, name: only.subject };
             if (address !== undefined && isGroup(address) && groups.length === 0)
               return { input, resolved: true, id: address, note: "not checked: the account is not connected" };
-            return { input, resolved: false, note: same.length > 1 ? "several groups have this name; give the id" : "this account is in no such group" };
+            return { input, resolved: false, note: same.length > 1 ? "several groups have this name; use the id" : "this account is not in this group" };
           }
           if (address === undefined || isGroup(address))
-            return { input, resolved: false, note: "not a phone number: give one with its country code, such as +491701234567" };
+            return { input, resolved: false, note: "not a phone number: use one with its country code, such as +491701234567" };
           const socket = live.get(id)?.socket;
           if (!socket || address.endsWith("@lid")) return { input, resolved: true, id: address, note: "not checked" };
           const [found] = (await socket.onWhatsApp(address)) ?? [];

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scanned, scannedInTerminal } from "../../test/fakes/whatsapp/picture.ts";
@@ -47,11 +47,24 @@ test("a code that is typed on the phone links the device as well", async () => {
   expect(await wait()).toMatchObject({ connected: true });
 });
 
+test("the gateway's method takes the number as people write it, and refuses what is none", async () => {
+  await using lab = await openLab({ linked: false });
+  const { loginWithQrStart, loginWithQrWait } = lab.channel.gateway!;
+  const { code, qrDataUrl } = await loginWithQrStart!({ accountId: "default", phoneNumber: "+1 (555) 000-1000" });
+  expect([code, qrDataUrl]).toEqual([expect.stringMatching(/^[1-9A-Z]{8}$/), undefined]);
+  await expect
+    .poll(() => lab.whatsapp.stanzas.some(({ content }) => Array.isArray(content) && content[0]?.tag === "link_code_companion_reg"), PATIENCE)
+    .toBe(true);
+  lab.whatsapp.enterCode(code!);
+  expect(await loginWithQrWait!({ accountId: "default" })).toMatchObject({ connected: true });
+  expect(await loginWithQrStart!({ accountId: "default", force: true, phoneNumber: "ada" })).toEqual({ message: expect.stringMatching(/7 to 15 digits/) });
+});
+
 test("an account that is linked stays so while a new login is tried, and is asked for force first", async () => {
   await using lab = await openLab();
   const { start, wait } = gatewayOf(lab);
   const before = readFileSync(join(lab.authDir, "creds.json"), "utf8");
-  expect((await start()).message).toMatch(/linked already as \+15550001000.*force/);
+  expect((await start()).message).toMatch(/already linked as \+15550001000.*force/);
   const { qrDataUrl } = await start({ force: true });
   expect(qrDataUrl).toMatch(/^data:image\/png;base64,/);
   await lab.channel.logins.cancelAll();
@@ -62,9 +75,9 @@ test("an account that is linked stays so while a new login is tried, and is aske
 test("waiting without a login says so, and a code that nobody scans is still waited for", async () => {
   await using lab = await openLab({ linked: false });
   const { start, wait } = gatewayOf(lab);
-  expect(await wait()).toEqual({ connected: false, message: "No login is under way. Start one first." });
+  expect(await wait()).toEqual({ connected: false, message: "No login in progress. Start one first." });
   await start();
-  expect(await wait(10)).toMatchObject({ connected: false, message: expect.stringContaining("not scanned yet") as string });
+  expect(await wait(10)).toMatchObject({ connected: false, message: expect.stringContaining("not been scanned yet") as string });
   await lab.channel.logins.cancelAll();
 });
 
@@ -79,6 +92,31 @@ test("channels login prints the picture, links, and connects once", async () => 
   await done;
   expect(lines.at(-1)).toContain("Linked as +15550001000");
   expect(lab.whatsapp.world.devices[0]!.preKeys.length, "it uploaded its keys").toBeGreaterThan(100);
+});
+
+test("without a network a login says that WhatsApp could not be reached and what to check, on the page and in the terminal, and holds nothing", async () => {
+  await using lab = await openLab({ linked: false });
+  await lab.whatsapp.down();
+  const { start, wait } = gatewayOf(lab);
+  const unreachable = expect.stringMatching(/WhatsApp could not be reached: .+ Check the network/) as string;
+  expect(await start()).toEqual({ message: unreachable });
+  expect(await start({ phoneNumber: "15550001000" })).toEqual({ message: unreachable });
+  expect(await wait()).toMatchObject({ connected: false });
+  for (const phoneNumber of [undefined, "+15550001000"])
+    await expect(lab.channel.auth!.login!({ cfg: lab.cfg, phoneNumber, runtime: { log: () => {} } as never })).rejects.toMatchObject({ message: unreachable });
+  await lab.whatsapp.up();
+  expect((await start()).qrDataUrl).toMatch(/^data:image/);
+  await lab.channel.logins.cancelAll();
+});
+
+test("of two accounts that are linked to one number the doctor reports the second", async () => {
+  await using lab = await openLab();
+  const { channel, folder, authDir } = lab;
+  cpSync(authDir, join(folder, "other"), { recursive: true });
+  const cfg = { channels: { whatsapp: { allowFrom: ["+491701234567"], accounts: { default: {}, work: { authDir: join(folder, "other") } } } } };
+  const examine = async (id: string) => channel.status!.examineAccount!({ account: channel.accounts.read(cfg, id), cfg, hasProgram: async () => true });
+  expect(await examine("default")).toEqual([]);
+  expect(await examine("work")).toMatchObject([{ id: "twin", message: expect.stringContaining("the same WhatsApp login") as string }]);
 });
 
 test("logging out takes the device off the phone and removes the login alone", async () => {

@@ -51,6 +51,7 @@ export interface Login {
 const LOGIN_MS = 3 * 60_000;
 const VERIFY_MS = 60_000;
 const PHONE = /^\d{7,15}$/;
+const notANumber = (text: string): string => `a phone number has 7 to 15 digits, with the country code, such as +15551234567: "${text}" is not one`;
 const LOGOUT_MS = 10_000;
 
 export const SCAN_HINT = "On the phone: WhatsApp > Settings > Linked devices > Link a device, then scan this code.";
@@ -104,8 +105,7 @@ function openLogin(account: WhatsAppAccount, library: Library, version: [number,
 
 export async function startLogin(account: WhatsAppAccount, deps: LoginDeps, options: LoginOptions = {}): Promise<Login> {
   const { phoneNumber } = options;
-  if (phoneNumber !== undefined && !PHONE.test(phoneNumber))
-    throw unfit("login", `a phone number has 7 to 15 digits, with the country's code: "${phoneNumber}" is none (+15551234567)`);
+  if (phoneNumber !== undefined && !PHONE.test(phoneNumber)) throw unfit("login", notANumber(phoneNumber));
   const lock = await deps.locks.take(account.authDir);
   let opened: ReturnType<typeof openLogin>;
   try {
@@ -153,7 +153,7 @@ export async function finishLogin(account: WhatsAppAccount, deps: LoginDeps): Pr
 async function briefly(account: WhatsAppAccount, deps: LoginDeps, timeoutMs: number, work: (connection: Connection) => Promise<unknown>): Promise<void> {
   const library = await deps.load();
   const files = await openCredentials(account.authDir, library, deps.log);
-  if (!files) throw new ChannelError("there are no credentials", { action: "login", delivery: { state: "failed" }, code: "NOT_LINKED" });
+  if (!files) throw new ChannelError("no credentials", { action: "login", delivery: { state: "failed" }, code: "NOT_LINKED" });
   const connection = openSocket({
     library,
     auth: files.state,
@@ -163,7 +163,7 @@ async function briefly(account: WhatsAppAccount, deps: LoginDeps, timeoutMs: num
     version: await deps.versions.current(library, AbortSignal.timeout(Math.ceil(timeoutMs))),
     browser: BROWSER,
     // Nothing may be lost: what comes in now stays unacknowledged.
-    store: () => Promise.reject(new Error("nothing is taken during a login")),
+    store: () => Promise.reject(new Error("messages are not accepted during a login")),
     arrived: () => {},
     getMessage: async () => undefined,
     failed: (what, error) => deps.log.warn(`${what}: ${messageOf(error)}`),
@@ -192,7 +192,7 @@ export async function logout(account: WhatsAppAccount, deps: LoginDeps): Promise
     });
   } catch (error) {
     loggedOut = false;
-    deps.log.warn(`the phone could not be notified that this device is gone (${messageOf(error)}); remove it there: Linked devices`);
+    deps.log.warn(`the phone could not be notified that this device was removed (${messageOf(error)}); remove it there: Linked devices`);
   }
   try {
     return { cleared: await clearCredentials(account.authDir), loggedOut };
@@ -226,9 +226,10 @@ export function createLogins(deps: LoginDeps): Logins {
   return {
     async start(account, { timeoutMs = START_MS, ...options }) {
       const { accountId, authDir } = account;
+      if (options.phoneNumber !== undefined && !PHONE.test(options.phoneNumber)) return { message: `Not linked: ${notANumber(options.phoneNumber)}.` };
       if (options.force !== true && isLinked(authDir)) {
         const number = numberOf((await readSelf(authDir))?.id);
-        return { message: `This account is linked already${number === undefined ? "" : ` as ${number}`}. Ask with force to link it again.` };
+        return { message: `This account is already linked${number === undefined ? "" : ` as ${number}`}. Use force to link it again.` };
       }
       const before = active.get(accountId);
       if (before && (options.force === true || options.phoneNumber !== undefined)) {
@@ -238,7 +239,12 @@ export function createLogins(deps: LoginDeps): Logins {
       const login = active.get(accountId) ?? (await startLogin(account, deps, options));
       active.set(accountId, login);
       void login.done.finally(() => active.get(accountId) === login && active.delete(accountId)).catch(() => {});
-      const shown = await within(login.first, Math.max(timeoutMs, MIN_START_MS));
+      // A login that ended before there was a code reports why.
+      const shown = await within(
+        login.first.catch(() => null),
+        Math.max(timeoutMs, MIN_START_MS),
+      );
+      if (shown === null) return { message: (await login.done).message };
       if (shown === undefined) {
         await login.cancel();
         return { message: "WhatsApp sent no code in time. Check the network and try again." };
@@ -248,8 +254,8 @@ export function createLogins(deps: LoginDeps): Logins {
     },
     async wait({ accountId }, timeoutMs = WAIT_MS) {
       const login = active.get(accountId);
-      if (!login) return { connected: false, message: "No login is under way. Start one first." };
-      return (await within(login.done, timeoutMs)) ?? { connected: false, message: "The code was not scanned yet. Wait again, or start over." };
+      if (!login) return { connected: false, message: "No login in progress. Start one first." };
+      return (await within(login.done, timeoutMs)) ?? { connected: false, message: "The code has not been scanned yet. Wait again, or start over." };
     },
     async cancelAll() {
       for (const login of active.values()) await login.cancel();

@@ -22,7 +22,9 @@ export async function link(account: WhatsAppAccount, deps: LoginDeps, show: Show
     // A new picture every 20 seconds: the one before is not valid any more.
     onQr: (text) => void (shown = shown.then(async () => show(`${await qrText(text)}\n${SCAN_HINT}`))),
   });
-  if (phoneNumber !== undefined) await show(`${CODE_HINT}: ${await login.first}`);
+  // Without a code, how the login ended says why.
+  const code = phoneNumber === undefined ? undefined : await login.first.catch(() => undefined);
+  if (code !== undefined) await show(`${CODE_HINT}: ${code}`);
   const { connected, message } = await login.done;
   await shown;
   if (!connected) throw failed(message);
@@ -34,11 +36,11 @@ export async function link(account: WhatsAppAccount, deps: LoginDeps, show: Show
 export async function signIn(account: WhatsAppAccount, deps: LoginDeps, { runtime, phoneNumber }: Parameters<SignIn>[0]): Promise<void> {
   if (isLinked(account.authDir)) {
     const number = numberOf((await readSelf(account.authDir))?.id);
-    runtime.log(`This account is linked${number === undefined ? "" : ` as ${number}`}. It stays so until the phone has accepted the new login.`);
+    runtime.log(`This account is linked${number === undefined ? "" : ` as ${number}`}. It stays linked until the phone has accepted the new login.`);
   }
   const digits = phoneNumber?.replaceAll(/\D/g, "");
   const message = await link(account, deps, (text) => runtime.log(text), digits || undefined);
-  runtime.log(`${message} A gateway that runs connects after: openclaw channels start --channel whatsapp --account ${account.accountId}`);
+  runtime.log(`${message} To connect a running gateway: openclaw channels start --channel whatsapp --account ${account.accountId}`);
 }
 
 export function createOnboardingFor(
@@ -53,12 +55,12 @@ export function createOnboardingFor(
     {
       ...rest,
       intro: [
-        "WhatsApp is linked like a browser: the phone scans a code, and stays in charge.",
-        "A number of its own is best. With your own number, add it to allowFrom and write to yourself.",
+        "WhatsApp is linked like a browser: the phone scans a code and stays the primary device.",
+        "A separate number is best. If you use your own number, add it to allowFrom and write to yourself.",
       ],
       idExample: "+491701234567",
       async ask(prompter, account) {
-        const now = isLinked(account.authDir) ? "It is linked already. Link again?" : "Link a phone now?";
+        const now = isLinked(account.authDir) ? "Already linked. Link again?" : "Link a phone now?";
         if (!(await prompter.confirm({ message: now, initialValue: !isLinked(account.authDir) }))) return { enabled: true };
         const way = await prompter.select({
           message: "How?",

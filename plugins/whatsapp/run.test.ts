@@ -59,6 +59,32 @@ test("a message is acknowledged only after the host has stored it, and comes aga
   await expect.poll(() => whatsapp.pending.length, PATIENCE).toBe(0);
 });
 
+test("messages that waited on the server come before one that is written while they are taken", async () => {
+  await using lab = await openLab();
+  const { whatsapp, bob } = lab;
+  for (const text of ["one", "two", "three"]) await whatsapp.deliver({ from: bob, message: { conversation: text } });
+  const held = Promise.withResolvers<void>();
+  const offered = Promise.withResolvers<void>();
+  lab.answer(async () => {
+    offered.resolve();
+    await held.promise;
+    return { outcome: "accepted", duplicate: false };
+  });
+  lab.start();
+  await isUp(lab);
+  await offered.promise;
+  await whatsapp.deliver({ from: bob, message: { conversation: "four" } });
+  await lab.send(bob.pn, "its receipt comes behind the fourth message");
+  held.resolve();
+  await came(lab, 4);
+  expect(lab.events.map(({ text, backlog }) => [text, backlog])).toEqual([
+    ["one", true],
+    ["two", true],
+    ["three", true],
+    ["four", undefined],
+  ]);
+});
+
 test("a message that the host turned away gets no read receipt", async () => {
   await using lab = await openLab();
   lab.answer(async ({ text }) => (text === "no" ? { outcome: "refused", why: "not on the list" } : { outcome: "accepted", duplicate: false }));
@@ -122,6 +148,7 @@ test("in a group a mention, an answer to us and a mention of others are kept apa
     [false, false, true],
   ]);
   expect(lab.events[1]).toMatchObject({ chat: { type: "group", id: group.id, title: "Workshop" }, replyTo: { id: "X", body: "before", sender: "you" } });
+  expect(lab.events[1]!.context?.["GroupMembers"]).toContain(lab.bob.number);
 });
 
 test("the same nonce is the same message: a repeat is seen once", async () => {
@@ -319,6 +346,6 @@ test("votes in a poll of ours are notices with the options by name; a forged one
   await came(lab, 2);
   expect(lab.events.map(({ kind, text }) => [kind, text])).toEqual([
     ["notice", 'WhatsApp: Bob voted "yes" in the poll "Tea?"'],
-    ["notice", 'WhatsApp: Bob took back the vote in the poll "Tea?"'],
+    ["notice", 'WhatsApp: Bob withdrew the vote in the poll "Tea?"'],
   ]);
 });

@@ -41,9 +41,9 @@ function checkAck(ack: BinaryNode | undefined): void {
   const code = Number(error);
   const why =
     code === 463
-      ? "the account may not start new chats at the moment: WhatsApp restricts it (463)"
+      ? "the account cannot start new chats at the moment: WhatsApp restricted it (463)"
       : code === 403
-        ? "this account may not write there: it left the group or was removed (403)"
+        ? "this account cannot write there: it left the group or was removed (403)"
         : code === 404
           ? "there is no such chat, or the number is not on WhatsApp (404)"
           : `error ${error}`;
@@ -63,7 +63,7 @@ function beforeLeaving(error: unknown): ChannelError {
   if (known) return known;
   const code = (error as { data?: unknown }).data;
   if (code === 403 || code === 404 || code === 401)
-    return new ChannelError(`WhatsApp does not know this chat (${messageOf(error)}): this account is not in it, or it is gone`, {
+    return new ChannelError(`WhatsApp does not know this chat (${messageOf(error)}): this account is not in it, or it was deleted`, {
       action: "send",
       status: code,
       delivery: { state: "failed" },
@@ -110,7 +110,7 @@ export async function transmit(live: Live, to: string, content: AnyMessageConten
   try {
     answer = await ack;
   } catch (error) {
-    throw unsure("send", `the connection broke before WhatsApp acknowledged the message: ${messageOf(error)}`);
+    throw unsure("send", `the connection was lost before WhatsApp acknowledged the message: ${messageOf(error)}`);
   }
   checkAck(answer);
   return { channel: "whatsapp", messageId: id, chatId: normalAddress(to) ?? to, toJid: jidOf(to), timestamp: Date.now() };
@@ -144,7 +144,7 @@ export async function sendReaction(live: Live, { to, messageId, emoji, participa
   const isOurs = fromMe ?? (await live.sent.get(messageId)) !== undefined;
   const author = participant === undefined ? live.authors.find(normalAddress(to) ?? to, messageId)?.author : jidOf(participant);
   if (isGroup(jid) && !isOurs && author === undefined)
-    throw unfit("react", `who wrote message ${messageId} is not known any more; give participant, the author's number`);
+    throw unfit("react", `the author of message ${messageId} is unknown; set participant, the author's number`);
   const key: WAMessageKey = { remoteJid: jid, id: messageId, fromMe: isOurs, ...(author === undefined || isOurs ? {} : { participant: author }) };
   await transmit(live, to, { react: { text: emoji, key } });
 }

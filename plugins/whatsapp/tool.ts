@@ -20,16 +20,16 @@ export function createLoginTool(deps: { readonly accounts: WhatsAppAccounts; rea
     label: "WhatsApp login",
     ownerOnly: true,
     description:
-      "Links a WhatsApp number to this gateway. start gives a QR code to scan with the phone, or with phoneNumber a code to type there; wait waits until that was done.",
+      "Links a WhatsApp number to this gateway. start returns a QR code to scan with the phone, or with phoneNumber a code to type there; wait waits until that is done.",
     parameters: {
       type: "object",
       additionalProperties: false,
       required: ["action"],
       properties: {
         action: { type: "string", enum: ["start", "wait"] },
-        accountId: { type: "string", description: "Account; the default one where it is missing." },
-        force: { type: "boolean", description: "Link again although the account is linked." },
-        phoneNumber: { type: "string", description: "The number to link, with its country code: gives a code to type instead of a picture." },
+        accountId: { type: "string", description: "Account; default: the default account." },
+        force: { type: "boolean", description: "Link again even if the account is linked." },
+        phoneNumber: { type: "string", description: "The number to link, with its country code: returns a code to type instead of a QR code." },
         timeoutMs: { type: "number", minimum: 1000 },
       },
     },
@@ -37,7 +37,7 @@ export function createLoginTool(deps: { readonly accounts: WhatsAppAccounts; rea
       const account = accounts.read(deps.config(), accountId);
       if (action === "wait") {
         const { connected, message } = await logins.wait(account, timeoutMs);
-        const next = connected ? ` It is connected after: openclaw channels start --channel whatsapp --account ${account.accountId}` : "";
+        const next = connected ? ` To connect it: openclaw channels start --channel whatsapp --account ${account.accountId}` : "";
         return { content: [text(`${message}${next}`)], details: { connected } };
       }
       const digits = phoneNumber?.replaceAll(/\D/g, "");

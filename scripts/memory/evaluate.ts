@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { gather } from "../../src/memory/search/candidates.ts";
 import { measure } from "../../src/memory/search/features.ts";
 import { readQuestion } from "../../src/memory/search/question.ts";
-import { fixedRanker, type Ranker } from "../../src/memory/search/ranker.ts";
-import { loadRanker } from "../../src/memory/search/weights.ts";
+import { fixedRanker, loadRanker, type Ranker } from "../../src/memory/search/ranker.ts";
 import { createPool, readConversations, readQuestions, type Asked, type Conversation, type Pool } from "./pool.ts";
 
 /** For each question the first numbers of what was found, best first. */

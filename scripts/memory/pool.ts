@@ -3,8 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAnalyser, type Analyser } from "../../src/memory/text/analyser.ts";
-import type { Concepts } from "../../src/memory/text/concepts.ts";
-import { loadConcepts } from "../../src/memory/text/concept-words.ts";
+import { loadConcepts, type Concepts } from "../../src/memory/text/concepts.ts";
 import { createIndex, type IndexDatabase } from "../../src/memory/storage/database.ts";
 import { createPassages, type Passages } from "../../src/memory/storage/passages.ts";
 

@@ -155,7 +155,7 @@ export function openTree(root: string): Tree {
       rmSync(report, { force: true });
       const args = ["node_modules/vitest/vitest.mjs", "run", ...tests, "--reporter=json", `--outputFile=${report}`, ...(stopAtFirst ? ["--bail=1"] : [])];
       const { output, late } = await execute(copy, args);
-      if (late) return nothingRan(`the tests did not end within ${LIMIT_MS / 1000} s`);
+      if (late) return nothingRan(`the tests did not finish within ${LIMIT_MS / 1000} s`);
       if (!existsSync(report)) return nothingRan(`the tests did not run: ${tail(output)}`);
       return readReport(copy, JSON.parse(readFileSync(report, "utf8")) as Report);
     },

@@ -48,7 +48,7 @@ const DROPPED: Readonly<Record<string, string>> = { always: "yes", never: "", de
 const ERRORS: Readonly<Record<(typeof PROTOCOL_ERROR_CODES)[number], string>> = {
   INVALID_REQUEST: "The request cannot be answered as it is: unknown method, missing scope, wrong parameters, nothing of that name.",
   UNAVAILABLE: "It could be answered another time: a module is missing, stopped or failed. `retryable` and `retryAfterMs` say more.",
-  NOT_PAIRED: "The device has to be let in first; `details.requestId` names the request that waits.",
+  NOT_PAIRED: "The device must be approved first; `details.requestId` names its request.",
   NOT_LINKED: "Reserved.",
   AGENT_TIMEOUT: "Reserved.",
 };
@@ -70,7 +70,7 @@ const CLOSE_TEXTS: Readonly<Record<keyof typeof CLOSE, string>> = {
   policy: "Refused, the reason is the message; or `slow consumer`.",
   tooLarge: "A frame over `maxPayload`.",
   restart:
-    "`service restart`: the gateway stops or restarts. `gateway failed; its log has the details`: it cannot go on, such as on a full disk, and does not come back by itself.",
+    "`service restart`: the gateway stops or restarts. `gateway failed; see its log`: it cannot go on, such as on a full disk, and does not come back by itself.",
   tickTimeout: "By the client: no tick came.",
   connectFailed: "By the client: the handshake failed.",
 };

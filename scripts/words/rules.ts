@@ -66,7 +66,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   { path: "docs/plugins/api-report.md", words: /^room$/, why: "names of the SDK about chat rooms" },
   { path: "src/config/validate/known-names.ts", words: /^room$/, why: "the prefix of a platform's targets" },
   { path: "src/cli/commands/logs.ts", words: /^room$/, why: "the former name of a flag" },
-  { path: "src/gateway/methods/send.ts", words: /^room$/, line: /"roomId"/, why: "a key of a platform's receipt" },
+  { path: "src/conversation/delivery/receipt.ts", words: /^room$/, line: /"roomId"/, why: "a key of a platform's receipt" },
   ...["src/gateway/methods/view/system-lines.ts", "src/gateway/methods/view/system-lines.test.ts"].map((path) => ({
     path,
     words: /^told$/,

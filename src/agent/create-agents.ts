@@ -1,4 +1,5 @@
 import type { Env } from "../config/index.ts";
+import type { SeenFiles } from "../memory/index.ts";
 import { openSession, type OpenSession } from "../sessions/index.ts";
 import type { TurnDeps } from "./turn/deps.ts";
 import type { TurnEnd, TurnInput, TurnPorts } from "./turn/input.ts";
@@ -25,6 +26,8 @@ export interface AgentsDeps extends Omit<TurnDeps, "session" | "workspace" | "re
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;
   readonly env: Env;
+  /** Is shown what turns read of the workspace's files, and what they are after a turn that used tools. */
+  readonly files?: SeenFiles;
   /** No turn begins before this resolves; undefined when it has. */
   readonly ready?: () => Promise<void> | undefined;
 }
@@ -36,7 +39,7 @@ interface Owned {
 
 /** Runs turns. */
 export interface Agents {
-  /** One turn from beginning to end. Undefined when the process stops first; `given-up` when it died too often before. */
+  /** Runs one turn. Undefined when the process stops first; `given-up` when it was interrupted too often before. */
   turn(input: TurnInput, ports: TurnPorts & Owned): Promise<TurnEnd | typeof GIVEN_UP | undefined>;
   /** What is to be done after a turn, before the session's next one: notes are written before a conversation has to be summed up. */
   after(input: TurnInput, end: TurnEnd, ports: Pick<TurnPorts, "signal" | "stopping"> & Owned): Promise<void>;
@@ -57,10 +60,39 @@ export function createAgents(deps: AgentsDeps): Agents {
     return { ...shared, session };
   }
   return {
-    turn: async (input, { session, ...ports }) => runTurn(await depsFor(input.sessionKey, session), input, ports),
+    async turn(input, { session, ...ports }) {
+      const own = await depsFor(input.sessionKey, session);
+      return deps.files ? runSeen(own, input, ports, deps.files) : runTurn(own, input, ports);
+    },
     after: async (input, end, { session, ...ports }) => flushMemory(await depsFor(input.sessionKey, session), input, end, ports),
     compact: async ({ session, ...request }) => compactSession(await depsFor(request.sessionKey, session), request),
   };
+}
+
+/** Runs a turn, and shows what it read of the agent's files and what it left of them. */
+async function runSeen(deps: TurnDeps, input: TurnInput, ports: TurnPorts, files: SeenFiles): ReturnType<typeof runTurn> {
+  const { agentId, runId } = input;
+  let folder: string | undefined;
+  let tools = 0;
+  const readFiles: TurnDeps["readFiles"] = async (options) => {
+    ({ folder } = options);
+    const found = await deps.readFiles(options);
+    files.seen(agentId, found, { by: "outside" });
+    return found;
+  };
+  const emit: TurnPorts["emit"] = (event) => {
+    if (event.stream === "tool") tools += 1;
+    ports.emit(event);
+  };
+  const end = await runTurn({ ...deps, readFiles }, input, { ...ports, emit });
+  // Nothing waits for it. Without tools a turn cannot have changed anything.
+  if (tools > 0 && folder !== undefined) {
+    void deps
+      .readFiles({ folder, which: "all" })
+      .then((found) => files.seen(agentId, found, { by: "agent", runId }))
+      .catch((error: unknown) => deps.log.debug("the agent's files could not be read after a turn", { agentId, error }));
+  }
+  return end;
 }
 
 /** Makes an agent's workspace and its first files, once in the life of the process. */
@@ -87,6 +119,6 @@ const repository =
     // Nothing waits for it: the first turn does not need a repository.
     void import("./workspace/repository.ts")
       .then(({ initRepository }) => initRepository(folder, env))
-      .then((made) => made || log.debug("the workspace is no repository: git is missing or refused", { folder }))
-      .catch((error: unknown) => log.debug("the workspace is no repository", { folder, error }));
+      .then((made) => made || log.debug("the workspace is not a git repository: git is missing or failed", { folder }))
+      .catch((error: unknown) => log.debug("the workspace is not a git repository", { folder, error }));
   };

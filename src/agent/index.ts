@@ -37,8 +37,7 @@ export {
 } from "./skills/install/plan.ts";
 export { waysOf, type DownloadSpec, type InstallWay } from "./skills/install/way.ts";
 export { parseSkill, readMetadata, textOf, textsOf, type Skill, type SkillRequirements } from "./skills/skill.ts";
-export { BOOTSTRAP_NAMES, MEMORY_NAMES } from "./workspace/bootstrap-names.ts";
-export type { BootstrapFile } from "./prompt/injected-files.ts";
+export { BOOTSTRAP_NAMES, MEMORY_NAMES, type BootstrapFile } from "./workspace/bootstrap-names.ts";
 export { findPrograms } from "./skills/programs.ts";
 export { seedWorkspace } from "./seed-workspace.ts";
 export { initRepository } from "./workspace/repository.ts";

@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { createMemoryCare, type MemoryCare } from "../base/memory-care.ts";
 import { isRecord } from "../base/records.ts";
-import { loadBrowserTool, type LazyBrowser } from "../browser/index.ts";
+import { loadBrowserTool, loadToolBrowsers, type BrowserTarget, type LazyBrowser, type ToolBrowser } from "../browser/index.ts";
 import { ownersBy } from "../channels/index.ts";
 import {
   createRunningCommands,
@@ -21,7 +21,7 @@ import {
 import { createEndedSessions, loadGatewayTool, ownCaller, type EndedSessions, type Handlers } from "../gateway/index.ts";
 import { loadSaving } from "../media/index.ts";
 import type { Memory } from "../memory/index.ts";
-import { createLazyNodeRunner, loadNodeTools, type Canvas, type NodePairingPort, type Nodes, type NodesToolDeps } from "../nodes/index.ts";
+import { createLazyNodeRunner, loadBrowserNodes, loadNodeTools, type Canvas, type NodePairingPort, type Nodes, type NodesToolDeps } from "../nodes/index.ts";
 import type { LazyModels } from "../models/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ApprovalNotice, SessionPost, Tool, ToolContext } from "../tools/index.ts";
@@ -110,7 +110,7 @@ async function gatewayToolFor({ config, clock, leaveSentinel, requestRestart }: 
 /** The tool with which the owner's agent uses nodes. */
 async function nodesToolFor(
   { core: { config, clock, ids }, nodes, nodePairing }: AnsweringDeps,
-  ports: Pick<NodesToolDeps, "runner" | "approvals">,
+  ports: Pick<NodesToolDeps, "runner" | "approvals" | "files">,
 ): Promise<Tool> {
   const { nodesTool } = await loadNodeTools();
   return nodesTool({ ...ports, nodes, pairing: nodePairing, config, clock, ids });
@@ -122,17 +122,37 @@ async function canvasToolFor({ core: { config, ids }, nodes, canvas }: Answering
   return canvasTool({ nodes, canvas, config, ids });
 }
 
+type HostTarget = BrowserTarget & { readonly owner: boolean; readonly target?: "host" | "node" | undefined };
+
+/** The browser that a call means: of a node where one is asked for or the configuration chooses one, else of this machine. */
+async function browserFor({ core: { config, ids }, browser, nodes }: AnsweringDeps, target: HostTarget): Promise<ToolBrowser> {
+  const [{ browserHere, browserOfNode }, { browserNode }] = await Promise.all([loadToolBrowsers(), loadBrowserNodes()]);
+  // The relay's tabs are on this machine.
+  const node = target.target === undefined && target.profile === "chrome" ? undefined : await browserNode(target, { nodes, config, ids });
+  if (node) {
+    const evaluateEnabled = (): boolean => config.current.browser?.evaluateEnabled !== false;
+    return browserOfNode({ ...node, files: { stateDir: config.paths.state, ids }, evaluateEnabled });
+  }
+  const { browser: here, operations } = await browser.open();
+  return browserHere(here, operations);
+}
+
 /** The tool with which an agent drives a browser. */
-async function browserToolFor({ core: { config, ids }, browser }: AnsweringDeps, agent: () => LazyAgent): Promise<Tool> {
+async function browserToolFor(deps: AnsweringDeps, agent: () => LazyAgent): Promise<Tool> {
+  const { ids } = deps.core;
   const { browserTool } = await loadBrowserTool();
   return browserTool({
-    open: browser.open,
+    async choose({ target, ...named }, context) {
+      if (target !== "sandbox") return browserFor(deps, { ...named, target, owner: context.owner });
+      const inside = await (await agent().open()).sandboxes.browser(context);
+      const [{ browserInSandbox }, { browser, operations }] = await Promise.all([loadToolBrowsers(), deps.browser.open()]);
+      return browserInSandbox(browser, operations, inside);
+    },
     ids,
     async sandbox(context) {
       const { sandboxes } = await agent().open();
-      const { list, defaults } = config.current.agents ?? {};
-      const own = list?.find(({ id }) => id === context.agentId)?.sandbox?.browser?.allowHostControl;
-      return { sandboxed: sandboxes.isSandboxed(context), hostAllowed: own ?? defaults?.sandbox?.browser?.allowHostControl ?? false };
+      const { enabled, allowHostControl } = sandboxes.settings(context.agentId).browser;
+      return { sandboxed: sandboxes.isSandboxed(context), hostAllowed: allowHostControl, inside: enabled };
     },
   });
 }
@@ -222,7 +242,10 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const gatewayTool = lazy(() => gatewayToolFor(core, handlers));
   const messageTool = lazy(() => messageToolFor(core, talk));
   const runner = createLazyNodeRunner(deps.nodes);
-  const nodesTool = lazy(() => nodesToolFor(deps, { runner, approvals: async () => (await agent.open()).approvals }));
+  const nodesTool = lazy(() => {
+    const files: NodesToolDeps["files"] = async (call) => (await agent.open()).tools.filesOf("nodes", call);
+    return nodesToolFor(deps, { runner, approvals: async () => (await agent.open()).approvals, files });
+  });
   const canvasTool = lazy(() => canvasToolFor(deps));
   const browserTool = lazy(() => browserToolFor(deps, () => agent));
   const agent: LazyAgent = stack.use(
@@ -231,6 +254,7 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
       models,
       memory: deps.memory,
       voice: deps.voice,
+      imaging: lazy(async () => (await import("./open-understanding.ts")).openImaging(core, models, plugins)),
       plugins,
       notify(notice) {
         for (const listener of notices) listener(notice);
@@ -242,12 +266,13 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
         ...(await deps.automation.tools()),
         ...(config.current.browser?.enabled === false ? [] : [await browserTool()]),
         // A gateway that never saw a node spends no words on them.
-        ...(deps.nodes.wereSeen() ? [await nodesTool()] : []),
-        ...(deps.canvas.wereSeen() && deps.canvas.off() === undefined ? [await canvasTool()] : []),
+        ...(deps.nodes.wereSeen ? [await nodesTool()] : []),
+        ...(deps.canvas.wereSeen && deps.canvas.off() === undefined ? [await canvasTool()] : []),
         ...(await Promise.all([gatewayTool(), ...(talk.channels.list().length === 0 ? [] : [messageTool()])])),
       ],
       sessionPost,
       nodes: runner,
+      nodePrograms: deps.nodes,
       asked: {
         origin: (context) => originOf(context, talk.conversation.addressOf(context.runId)),
         goOn: async (asked, outcome) => (await followUps()).goOn(asked, outcome),

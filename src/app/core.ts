@@ -8,6 +8,7 @@ import type { LoopMonitor } from "../base/watchdog/loop-monitor.ts";
 import type { Config, Env, OpenClawConfig } from "../config/index.ts";
 import type { GatewayServer, HealthReport, RestartReport, RestartRequest, SentinelPayload } from "../gateway/index.ts";
 import type { Documents } from "../media/index.ts";
+import type { FileVersions } from "../memory/index.ts";
 import type { Store } from "../store/index.ts";
 
 /** What `createApp` opens before the modules, and what the process gives them. */
@@ -51,6 +52,8 @@ export interface Core extends Started {
   readonly documents: Documents;
   /** Folder of an agent's files. */
   readonly workspaceOf: (agentId: string) => string;
+  /** Earlier texts of the files that shape agents. */
+  readonly fileVersions: FileVersions;
   /** Turns `openclaw …` in a text into a command that the user can run as printed. */
   readonly runnable: (text: string) => string;
 }

@@ -1,11 +1,16 @@
+import { homedir } from "node:os";
+import { basename, dirname } from "node:path";
+import type { AuditDeps } from "../audit/index.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
+import { packageFolder } from "../base/program-name.ts";
 import { isRecord } from "../base/records.ts";
 import { createAllowed, namedOwners, withOwner } from "../channels/index.ts";
-import { agentPaths } from "../config/index.ts";
-import type { Conversation } from "../conversation/index.ts";
+import { agentPaths, stateLockPath } from "../config/index.ts";
+import { loadSentFiles, type Conversation } from "../conversation/index.ts";
 import type {
   AgentPort,
+  BudgetsPort,
   ChannelPairingPort,
   ExecRulesPort,
   ListedTool,
@@ -13,13 +18,16 @@ import type {
   MessagesPort,
   ModelsPort,
   QuotaPort,
+  SecurityPort,
+  SentFilePort,
   SetupPort,
+  SkillAdminPort,
   ToolFactsPort,
   ToolsPort,
 } from "../gateway/index.ts";
 import { createForgetting, createNotebook, type Memory } from "../memory/index.ts";
 import { answeringModel, type LazyModels } from "../models/index.ts";
-import { loadSkillInstall } from "../plugins/index.ts";
+import { loadSkillInstall, type SkillAdminDeps } from "../plugins/index.ts";
 import { agentOfKey, type ChannelPlugin } from "../protocol/index.ts";
 import type { QuickDeps } from "../setup/index.ts";
 import type { ApprovalNotice, Approvals, ToolContext } from "../tools/index.ts";
@@ -36,6 +44,7 @@ export function lazyApprovals({ open }: LazyAgent, listeners: Set<(notice: Appro
     resolve: async (...args) => (await approvals()).resolve(...args),
     recordOutcome: async (...args) => (await approvals()).recordOutcome(...args),
     list: async (...args) => (await approvals()).list(...args),
+    history: async (...args) => (await approvals()).history(...args),
     denyFormer: async () => (await approvals()).denyFormer(),
     onNotice(listener) {
       listeners.add(listener);
@@ -44,17 +53,26 @@ export function lazyApprovals({ open }: LazyAgent, listeners: Set<(notice: Appro
   };
 }
 
-export function lazyExecRules({ open }: LazyAgent): ExecRulesPort {
+/** The owner's own main session of an agent. */
+async function mainContext(ports: PortDeps, agentId: string): Promise<ToolContext> {
+  return contextFor(ports, `agent:${agentId}:main`, { agentId, owner: true });
+}
+
+export function execRulesPort(ports: PortDeps): ExecRulesPort {
+  const { open } = ports.agent;
   return {
     snapshot: async () => (await open()).execRules.snapshot(),
     replace: async (...args) => (await open()).execRules.replace(...args),
     remembered: async (...args) => (await open()).remembered.list(...args),
     forget: async (...args) => (await open()).remembered.forget(...args),
+    restore: async (...args) => (await open()).remembered.restore(...args),
+    policy: async (agentId) => (await open()).tools.commandRules.policy(await mainContext(ports, agentId)),
+    explain: async (agentId, command) => (await open()).tools.commandRules.explain(await mainContext(ports, agentId), command),
   };
 }
 
 export interface PortDeps {
-  readonly core: Pick<Core, "store" | "ids" | "config" | "clock" | "defaultAgentId" | "env" | "log" | "workspaceOf">;
+  readonly core: Pick<Core, "store" | "ids" | "config" | "clock" | "defaultAgentId" | "env" | "log" | "workspaceOf" | "fileVersions">;
   readonly agent: LazyAgent;
   readonly conversation: Pick<Conversation, "exclusively">;
   /** Why no tool may run at all, if so. */
@@ -133,10 +151,23 @@ async function openRoster({ config, clock, ids, log, env }: PortDeps["core"]): R
   return { ...createRoster({ config, context: agentPaths(config, env), clock, ids, log }), templates: TEMPLATES };
 }
 
-export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
+/** Installs, writes and deletes skills. Loaded when it is first asked. */
+function skillAdminPort(deps: SkillAdminDeps): SkillAdminPort {
+  const admin = lazy(async () => (await loadSkillInstall()).createSkillAdministration(deps));
+  return {
+    review: async (...args) => (await admin()).review(...args),
+    install: async (...args) => (await admin()).install(...args),
+    remove: async (...args) => (await admin()).remove(...args),
+    create: async (...args) => (await admin()).create(...args),
+    installed: async (...args) => (await admin()).installed(...args),
+  };
+}
+
+export function agentPort({ core, agent, conversation }: PortDeps, hooks: SkillAdminDeps["hooks"]): AgentPort {
   const { workspaceOf, defaultAgentId, config, env, clock, ids } = core;
   return {
     workspace: workspaceOf,
+    versions: core.fileVersions,
     roster: () => openRoster(core),
     compact({ sessionKey, instructions, signal }) {
       const agentId = agentOfKey(sessionKey, { defaultAgentId: defaultAgentId() });
@@ -145,6 +176,12 @@ export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
         return agents.compact({ agentId, sessionKey, session, signal, ...(instructions === undefined ? {} : { instructions }) });
       });
     },
+    exclusively: (sessionKey, work) =>
+      conversation.exclusively(sessionKey, (session) => {
+        // What the lane holds of it may not be so afterwards.
+        session.row = undefined;
+        return work();
+      }),
     skills: {
       status: async (workspace) => (await agent.open()).skills.status(workspace),
       changed: () => void agent.open().then(({ skills }) => skills.changed()),
@@ -155,6 +192,7 @@ export function agentPort({ core, agent, conversation }: PortDeps): AgentPort {
         const deps = { env, platform: process.platform, toolsDir: `${config.paths.state}/tools`, pid: process.pid, clock, ids, config: config.current };
         return (await loadSkillInstall()).installForSkill({ ...request, skills }, deps);
       },
+      admin: skillAdminPort({ config, clock, ids, log: core.log, hooks }),
     },
   };
 }
@@ -171,6 +209,68 @@ export function modelsPort({ models }: LazyModels, { config, defaultAgentId }: C
   };
 }
 
+/** Folder of the build that runs; sources have none. */
+const BUILD_FOLDER = basename(import.meta.dirname) === "chunks" ? dirname(import.meta.dirname) : undefined;
+
+/** The program itself, for its page. */
+export const programPort = ({ env, health }: Core) => ({
+  env,
+  root: packageFolder(import.meta.dirname),
+  build: BUILD_FOLDER,
+  startedAtMs: () => Date.parse(health().startedAt),
+});
+
+export const backupsPort = ({ config, workspaceOf, defaultAgentId }: Core) => ({
+  pid: process.pid,
+  async workspaces() {
+    const ids = [defaultAgentId(), ...(config.current.agents?.list ?? []).map(({ id }) => id)];
+    return [...new Set(ids)].map((id) => workspaceOf(id));
+  },
+});
+
+/** The audit, as the command line makes it. The code is loaded with the first request. */
+export function securityPort({ config, env, clock, runnable }: Core): SecurityPort {
+  async function depsOf(deep: boolean): Promise<AuditDeps> {
+    const [{ riskyEntries }, { inventoryOptions, readInventory, writtenConfig }] = await Promise.all([
+      import("../audit/index.ts"),
+      import("../plugins/index.ts"),
+    ]);
+    return {
+      config,
+      env,
+      osHome: homedir(),
+      platform: process.platform,
+      uid: process.getuid?.(),
+      clock,
+      deep,
+      inventory: () => readInventory(inventoryOptions({ config, env }, writtenConfig(config.snapshot()))),
+      probe: async (timeoutMs) => (await import("../base/lock-probe.ts")).probeLock(stateLockPath(config.paths.state), timeoutMs),
+      riskyEntries: () => riskyEntries({ config, env }),
+    };
+  }
+  return {
+    async audit({ deep, progress }) {
+      const { audit, plannedFixes } = await import("../audit/index.ts");
+      const deps = await depsOf(deep);
+      const { findings, ...report } = await audit({ ...deps, progress });
+      return {
+        ...report,
+        findings: findings.map((one) => ({ ...one, ...(one.remediation === undefined ? {} : { remediation: runnable(one.remediation) }) })),
+        fixes: plannedFixes(deps).map((fix) => ({ id: fix.id, kind: fix.kind, path: fix.path, before: fix.before, after: fix.after })),
+      };
+    },
+    async fix(id) {
+      const { applyFix } = await import("../audit/index.ts");
+      return applyFix(await depsOf(false), id);
+    },
+  };
+}
+
+export const budgetsPort =
+  ({ budgets }: LazyModels): BudgetsPort =>
+  async () =>
+    (await budgets()).report();
+
 export function quotaPort({ models }: LazyModels, { defaultAgentId }: Core): QuotaPort {
   return async () => (await models()).quota(defaultAgentId());
 }
@@ -179,11 +279,11 @@ export function quotaPort({ models }: LazyModels, { defaultAgentId }: Core): Quo
 const SWEEP_MS = 60_000;
 
 /** What agents know: the search, notes as files, and removing things for good. */
-export function memoryPort({ config, store, clock, ids, log, workspaceOf }: Core, memory: Memory): MemoryPort {
+export function memoryPort({ config, store, clock, ids, log, workspaceOf, fileVersions }: Core, memory: Memory): MemoryPort {
   const own = { clock, stateDir: config.paths.state, workspaceOf, log: log.subsystem("memory") };
-  const notes = createNotebook({ ...own, ids, changed: memory.notesChanged });
+  const notes = createNotebook({ ...own, ids, versions: fileVersions, changed: memory.notesChanged });
   clock.after(SWEEP_MS, () => void notes.sweep().catch((error: unknown) => own.log.warn(`removed notes could not be erased: ${messageOf(error)}`)));
-  return { memory, notes, forgetting: createForgetting({ ...own, memory, notes, store }), workspaceOf };
+  return { memory, notes, forgetting: createForgetting({ ...own, memory, notes, versions: fileVersions, store }), workspaceOf };
 }
 
 /** Senders who ask to be let in, as the gateway's methods decide about them. */
@@ -220,6 +320,12 @@ export function messagesPort({ messages, delivery }: Pick<OpenConversation, "mes
     resend: (rowId) => delivery.resend(rowId),
   };
 }
+
+/** Files that answers name. */
+export const sentFilePort =
+  ({ mediaRoots, mediaReadable }: Pick<OpenConversation, "mediaRoots" | "mediaReadable">): SentFilePort =>
+  async (agentId, target, maxBytes) =>
+    (await loadSentFiles()).loadSentFile({ roots: mediaRoots, readable: mediaReadable }, agentId, target, maxBytes);
 
 interface SetupDeps extends Pick<QuickDeps, "models" | "providers"> {
   readonly core: Core;

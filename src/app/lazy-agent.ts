@@ -3,20 +3,26 @@ import { lazy } from "../base/lazy.ts";
 import type { IsOwner } from "../channels/index.ts";
 import type { Memory } from "../memory/index.ts";
 import type { LazyModels } from "../models/index.ts";
+import type { Nodes } from "../nodes/index.ts";
 import type { Plugins } from "../plugins/index.ts";
 import type { ChannelPlugin } from "../protocol/index.ts";
 import type { ApprovalNotice, CommandEnd, ExecToolDeps, NodeRunner, SessionPost, Tool } from "../tools/index.ts";
+import type { Imaging } from "../imaging/index.ts";
 import type { Voice } from "../voice/index.ts";
 import type { Core } from "./core.ts";
 import type { OpenAgent } from "./open-agent.ts";
 
 export interface AgentDeps {
-  readonly core: Pick<Core, "config" | "currentConfig" | "store" | "clock" | "ids" | "random" | "log" | "env" | "version" | "documents" | "workspaceOf"> & {
+  readonly core: Pick<
+    Core,
+    "config" | "currentConfig" | "store" | "clock" | "ids" | "random" | "log" | "env" | "version" | "documents" | "workspaceOf" | "fileVersions"
+  > & {
     readonly redactor: Pick<Core["redactor"], "text" | "secrets" | "stream" | "register">;
   };
   readonly models: Pick<LazyModels, "models" | "budgets">;
   readonly memory: Memory;
   readonly voice: () => Promise<Voice>;
+  readonly imaging: () => Promise<Imaging>;
   readonly plugins: Pick<Plugins, "hooks" | "agent" | "internalHooks" | "settled" | "missingGuards" | "onChange">;
   /** Notifies clients about a question, and about its answer. */
   readonly notify: (notice: ApprovalNotice) => void;
@@ -34,6 +40,8 @@ export interface AgentDeps {
   readonly channelOf?: (id: string) => ChannelPlugin | undefined;
   /** Runs commands on nodes. */
   readonly nodes?: NodeRunner;
+  /** Which programs of skills they have. */
+  readonly nodePrograms?: Pick<Nodes, "programs" | "onChange">;
   /** What happens with commands that wait for approval. */
   readonly asked?: Pick<ExecToolDeps, "origin" | "goOn" | "show">;
 }

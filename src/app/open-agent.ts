@@ -7,6 +7,7 @@ import { defaultAgentId, sameValue } from "../config/index.ts";
 import { commandsFolder } from "../conversation/index.ts";
 import { currentHooks } from "../hooks/index.ts";
 import { lazyImageFitter } from "../media/index.ts";
+import { createSeenFiles } from "../memory/index.ts";
 import type { Models } from "../models/index.ts";
 import { pluginTools, recoverSkills } from "../plugins/index.ts";
 import {
@@ -25,6 +26,7 @@ import {
   explainNamed,
   explainTools,
   openFileAccess,
+  unasked,
   pendingWork,
   sessionLoops,
   sessionPast,
@@ -62,7 +64,7 @@ export interface OpenAgent extends AsyncDisposable {
 }
 
 /** Skills of the workspaces, of this machine, and of plugins that run. Installs that were interrupted are completed or taken back first. */
-function openSkills({ core: { config, currentConfig, clock, env, log, workspaceOf }, plugins }: AgentDeps, home: string): OpenAgent["skills"] {
+function openSkills({ core: { config, currentConfig, clock, env, log, workspaceOf }, plugins, nodePrograms }: AgentDeps, home: string): OpenAgent["skills"] {
   const agents = [defaultAgentId(currentConfig()), ...(currentConfig().agents?.list ?? []).map(({ id }) => id)];
   for (const folder of new Set([config.paths.state, ...agents.map((id) => workspaceOf(id))])) {
     for (const done of recoverSkills(join(folder, "skills"))) log.subsystem("agent").warn(`skill ${done}`);
@@ -73,10 +75,12 @@ function openSkills({ core: { config, currentConfig, clock, env, log, workspaceO
     env,
     platform: process.platform,
     clock,
+    ...(nodePrograms ? { remote: nodePrograms.programs } : {}),
     onProblem: ({ path, message }) => log.subsystem("agent").warn(`skill ${path}: ${message}`),
   });
   // Both listen for as long as there is a configuration; a change after the end does nothing.
   plugins.onChange(skills.changed);
+  nodePrograms?.onChange(skills.changed);
   config.onEvent((event) => {
     if (event.kind === "changed" && !sameValue(event.before.config.skills, event.after.config.skills)) skills.changed();
   });
@@ -125,7 +129,7 @@ function openToolParts(deps: AgentDeps, { home, log }: { readonly home: string; 
 
 type Parts = ReturnType<typeof openToolParts> & { readonly home: string; readonly log: Logger; readonly fitImages: ReturnType<typeof lazyImageFitter> };
 
-function openTools({ core, models, memory, voice, plugins, ...deps }: AgentDeps, parts: Parts): ToolSet {
+function openTools({ core, models, memory, voice, imaging, plugins, ...deps }: AgentDeps, parts: Parts): ToolSet {
   const { config, store, clock, ids, env, version, redactor, documents } = core;
   const { approvals, execRules, remembered, fileAccess, processes, sandboxes, skills, home, log, fitImages } = parts;
   return createToolSet({
@@ -141,6 +145,7 @@ function openTools({ core, models, memory, voice, plugins, ...deps }: AgentDeps,
     models: models.models,
     memory,
     voice,
+    imaging,
     hooks: currentHooks(plugins.hooks),
     fitImages,
     documents,
@@ -160,7 +165,10 @@ function openTools({ core, models, memory, voice, plugins, ...deps }: AgentDeps,
     },
     isOwner: deps.isOwner,
     channelOf: deps.channelOf,
-    pluginTools: (context, facts) => pluginTools(plugins.agent(), context, facts),
+    pluginTools(context, facts) {
+      const agent = plugins.agent();
+      return agent ? pluginTools(agent, context, facts) : [];
+    },
     gatewayTools: deps.gatewayTools,
     sessionPost: deps.sessionPost,
     announce: deps.announce,
@@ -169,7 +177,7 @@ function openTools({ core, models, memory, voice, plugins, ...deps }: AgentDeps,
   });
 }
 
-function openBroker({ core, plugins }: AgentDeps, tools: ToolSet, { approvals, fitImages, log }: Parts): Broker {
+function openBroker({ core, plugins, askable }: AgentDeps, tools: ToolSet, { approvals, fitImages, log }: Parts): Broker {
   const { config, currentConfig, store, clock, redactor } = core;
   return createBroker({
     clock,
@@ -182,6 +190,7 @@ function openBroker({ core, plugins }: AgentDeps, tools: ToolSet, { approvals, f
     hooks: currentHooks(plugins.hooks),
     policies: { evaluate: (...args) => plugins.agent()?.policies.evaluate(...args) ?? Promise.resolve(undefined) },
     askApproval: approvals.ask,
+    unasked: (context) => unasked({ askable, config }, context),
     redact: redactor.secrets,
     fitImages,
     taint: createTaint({ settings: () => config.current.tools?.taint, past: (sessionKey) => sessionPast(store, sessionKey) }),
@@ -190,7 +199,7 @@ function openBroker({ core, plugins }: AgentDeps, tools: ToolSet, { approvals, f
 }
 
 function openAgents({ core, models, memory, plugins }: AgentDeps, broker: Broker, { skills, processes, approvals, sandboxes, fitImages, log }: Parts): Agents {
-  const { config, currentConfig, store, clock, ids, env, redactor, workspaceOf } = core;
+  const { config, currentConfig, store, clock, ids, env, redactor, workspaceOf, fileVersions } = core;
   return createAgents({
     models: models.models,
     budgets: models.budgets,
@@ -209,6 +218,7 @@ function openAgents({ core, models, memory, plugins }: AgentDeps, broker: Broker
     skills,
     recall: createRecall({ memory, config: currentConfig, store, isSandboxed: sandboxes.isSandboxed, clock, log, mark: createMarkUntrusted(ids) }),
     workspaceOf,
+    files: createSeenFiles(fileVersions),
     stateDir: config.paths.state,
     host: { host: hostname(), os: `${systemName()} ${release()}`, arch: process.arch, node: process.version, shell: shellName(env["SHELL"], env["PATH"]) },
     timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,

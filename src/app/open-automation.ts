@@ -15,7 +15,7 @@ import { isRecord } from "../base/records.ts";
 import { sessionMessage, type Conversation } from "../conversation/index.ts";
 import { queueSystemEvent, systemEventWrite, type HeartbeatPort } from "../gateway/index.ts";
 import type { LazyModels } from "../models/index.ts";
-import type { Plugins } from "../plugins/index.ts";
+import { jobSnapshot, type Plugins } from "../plugins/index.ts";
 import type { ChannelPlugin, EventPayload } from "../protocol/index.ts";
 import type { Tool } from "../tools/index.ts";
 import type { Core } from "./core.ts";
@@ -26,7 +26,7 @@ import { openWebhooks } from "./open-webhooks.ts";
 
 export interface AutomationDeps {
   readonly core: Core;
-  readonly plugins: Pick<Plugins, "hooks" | "importFile" | "internalHooks">;
+  readonly plugins: Pick<Plugins, "gatewayContext" | "hooks" | "importFile" | "internalHooks">;
   readonly models: LazyModels;
   readonly conversation: () => Pick<
     Conversation,
@@ -83,13 +83,25 @@ function shownMessage(message: unknown): readonly { readonly role: string; reado
   return text === "" ? [] : [{ role, text }];
 }
 
+/** Whether the answer of a run got to where its job sends it. What a webhook makes of it is not known yet. */
+function deliveryStatusOf({ delivered, summary }: CronEvent, job: CronJob | undefined): "not-requested" | "delivered" | "not-delivered" | "unknown" {
+  if (delivered === true) return "delivered";
+  const { mode = "none" } = job?.delivery ?? {};
+  if (mode === "none") return "not-requested";
+  return mode === "webhook" && summary !== undefined ? "unknown" : "not-delivered";
+}
+
+type JobChange = Omit<CronEvent, "action"> & { readonly action: CronEvent["action"] | "scheduled" };
+
 /** Plugins are notified about jobs; nothing waits for them. */
-function notifyPlugins(plugins: AutomationDeps["plugins"], event: CronEvent, job: CronJob | undefined): void {
+function notifyPlugins(plugins: AutomationDeps["plugins"], event: JobChange, job: CronJob | undefined): void {
   const hooks = plugins.hooks();
   if (!hooks?.has("cron_changed")) return;
   const { action, jobId, status, nextRunAtMs } = event;
   const about = { ...(status === undefined ? {} : { status }), ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) };
-  void hooks.run("cron_changed", { reason: action, action, jobId, ...(job ? { job } : {}), ...about }, {});
+  const delivery = action === "finished" ? { deliveryStatus: deliveryStatusOf({ ...event, action }, job) } : {};
+  const change = { reason: action, action, jobId, ...(job ? { job: jobSnapshot(job) } : {}), ...about, ...delivery };
+  void hooks.run("cron_changed", change, plugins.gatewayContext() ?? {});
 }
 
 interface Parts {
@@ -138,10 +150,40 @@ function postIn({ core: { store, ids, clock }, broadcast }: AutomationDeps): Par
   };
 }
 
+type CronParts = Pick<Parameters<typeof createLazyCron>[0], "runs" | "disabledBy">;
+
+/** Scheduled jobs; clients and plugins are notified about them. */
+function openCron(deps: AutomationDeps, { runs, disabledBy }: CronParts): ReturnType<typeof createLazyCron> {
+  const { core, plugins, broadcast, removeSession } = deps;
+  const { config, store, clock, ids, runnable } = core;
+  return createLazyCron({
+    config,
+    store,
+    clock,
+    ids,
+    log: core.log.subsystem("automation"),
+    note: (event) => systemEventWrite({ config, ids }, event).write,
+    post: postIn(deps),
+    runnable,
+    runs,
+    removeSession,
+    imported: () => store.imported(),
+    disabledBy,
+    onEvent(event, job) {
+      broadcast("cron", event);
+      notifyPlugins(plugins, event, job);
+    },
+    scheduled(job) {
+      const { nextRunAtMs } = job.state;
+      notifyPlugins(plugins, { jobId: job.id, action: "scheduled", ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) }, job);
+    },
+  });
+}
+
 /** Work that starts by itself. */
 export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack): Automation {
-  const { core, plugins, port, conversation, broadcast, channelOf, removeSession } = deps;
-  const { config, store, clock, ids, env } = core;
+  const { core, plugins, port, conversation, broadcast, channelOf } = deps;
+  const { config, store, ids, env } = core;
   const subagents = openSubagents({ ...deps, changed: (event) => broadcast("subagent", event) }, stack);
   const log = core.log.subsystem("automation");
   const disabledBy = (): string | undefined =>
@@ -152,30 +194,11 @@ export function openAutomation(deps: AutomationDeps, stack: AsyncDisposableStack
     { core, runs, notify, isBusy: (sessionKey) => conversation().isBusy(sessionKey), beat: (event) => broadcast("heartbeat", event), channelOf },
     stack,
   );
-  const cron = stack.use(
-    createLazyCron({
-      config,
-      store,
-      clock,
-      ids,
-      log,
-      note: (event) => systemEventWrite({ config, ids }, event).write,
-      post: postIn(deps),
-      runnable: core.runnable,
-      runs,
-      removeSession,
-      imported: () => store.imported(),
-      disabledBy,
-      onEvent(event, job) {
-        broadcast("cron", event);
-        notifyPlugins(plugins, event, job);
-      },
-    }),
-  );
+  const cron = stack.use(openCron(deps, { runs, disabledBy }));
   const hooks = stack.use(openInternalHooks({ core, plugins, models: deps.models, runs }));
   const reconciled = (reason: "startup" | "reload"): void => {
     const hooks = plugins.hooks();
-    if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: disabledBy() === undefined }, {});
+    if (hooks?.has("cron_reconciled")) void hooks.run("cron_reconciled", { reason, enabled: disabledBy() === undefined }, plugins.gatewayContext() ?? {});
   };
   const { webhooks, reload: reloadHooks } = openWebhooks(
     {

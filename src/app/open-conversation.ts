@@ -49,7 +49,7 @@ export interface ConversationDeps {
     | "documents"
     | "requestRestart"
   >;
-  readonly models: Pick<LazyModels, "models">;
+  readonly models: Pick<LazyModels, "models" | "budgets">;
   readonly plugins: Pick<Plugins, "hooks" | "agent" | "internalHooks" | "registries" | "settled">;
   /** The gateway's methods, once they are there. */
   readonly handlers: () => Handlers | undefined;

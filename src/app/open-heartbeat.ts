@@ -77,7 +77,7 @@ export function openHeartbeat({ core, runs, notify, isBusy, beat, channelOf }: O
         const ref = ids.uuid();
         ends.set(ref, end);
         await wake({ ...event, wake: { source: "exec", now: true, ref } }, "exec-event");
-      } else await notify(event);
+      } else await notify({ ...event, keep: true });
     },
     wakeAgents: heartbeat.wake,
     start: heartbeat.start,

@@ -19,30 +19,37 @@ import {
 } from "../gateway/index.ts";
 import { lazyDocuments } from "../media/index.ts";
 import { answeringModel, createLazyModels, type AnsweringModel, type AuthProfiles, type LazyModels } from "../models/index.ts";
-import { createMemory, type Memory } from "../memory/index.ts";
+import { createFileVersions, createMemory, type Memory } from "../memory/index.ts";
 import { openOverview } from "../overview/index.ts";
 import { createPlugins, issuesOfPlugins, judgeNames, pluginAdmin, pluginPorts, type Plugins, type PluginsDeps } from "../plugins/index.ts";
 import { createLazyVoice, type Voice } from "../voice/index.ts";
+import { mediaSpending } from "./media-spending.ts";
 import { openAnswering, type Answering } from "./answering.ts";
 import type { Core, Started } from "./core.ts";
 import type { Canvas, Nodes } from "../nodes/index.ts";
 import { openAutomation, type Automation } from "./open-automation.ts";
-import { openCanvas, openNodes } from "./open-nodes.ts";
+import { browserRequests, openCanvas, openNodes } from "./open-nodes.ts";
 import {
   agentPort,
+  backupsPort,
+  budgetsPort,
+  execRulesPort,
   lazyApprovals,
-  lazyExecRules,
   lazySetup,
   memoryPort,
   messagesPort,
+  sentFilePort,
   modelsPort,
   pairingPort,
+  programPort,
   quotaPort,
+  securityPort,
   toolFactsPort,
   toolsPort,
   type PortDeps,
 } from "./gateway-ports.ts";
 import type { TurnCode } from "./turn-code.ts";
+import { openSessionTitles } from "./session-titles.ts";
 
 /** Beside the bundle that this is a chunk of. */
 const UI_FOLDER = join(import.meta.dirname, "..", "ui");
@@ -72,13 +79,14 @@ export interface OpenModules {
 }
 
 function createCore(started: Started): Core {
-  const { config, env } = started;
+  const { config, env, clock, ids } = started;
   return {
     ...started,
     currentConfig: () => config.current,
     defaultAgentId: () => defaultAgentId(config.current),
     documents: lazyDocuments(started.clock),
     workspaceOf: agentWorkspaces(config, env),
+    fileVersions: createFileVersions({ clock, ids, log: started.log.subsystem("agent"), stateDir: config.paths.state }),
     runnable: runnableTexts(env),
   };
 }
@@ -112,7 +120,7 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const keysOf = async (agentId: string) => (await models.models()).auth(agentId);
   const memory = stack.use(openMemory(core, keysOf));
   const voice = openVoice(core, models, keysOf);
-  const browser = stack.use(createLazyBrowser({ config, clock, ids, log: log.subsystem("browser") }));
+  const browser = stack.use(createLazyBrowser({ config, clock, ids, log: log.subsystem("browser"), gatewayPort: () => gateway.port }));
   const askable = (): boolean => gateway.hub.audience("exec.approval.requested") > 0;
   const automation: Automation = openAutomation(
     {
@@ -138,9 +146,9 @@ export async function openModules(started: Started, stack: AsyncDisposableStack)
   const opened = (answering = openAnswering({ core, models, memory, voice, plugins, askable, handlers: () => handlers, ...tools }, stack));
   const { conversation, delivery, commands, routing, channels: table, activity } = opened.talk;
   const channels = runChannels({ config, clock, random, env, log, redactor, plugins, table, activity, routing, conversation, delivery, commands }, stack);
-  const { health, runnable, defaultAgentId } = core;
-  const seen = { config, store, clock, redactor, version, health, runnable, defaultAgentId, conversation };
-  const overview = openOverview({ ...seen, plugins: plugins.facts, models: models.models, channels: channels.channels }, stack);
+  const seen = { ...core, conversation };
+  stack.use(openSessionTitles(core, models, conversation));
+  const overview = openOverview({ ...seen, plugins: plugins.facts, models: models.models, channels: channels.channels, onChannels: channels.onHealth }, stack);
   const modules: Modules = { core, auth, plugins, models, memory, voice, browser, answering: opened, channels, overview, automation, nodes, canvas };
   const gateway = stack.use(openGateway(modules, (made) => (handlers = made)));
   await startPlugins(core, plugins, gateway, stack);
@@ -178,6 +186,7 @@ function openVoice(core: Core, models: LazyModels, keysOf: (agentId: string) => 
     ids,
     log: log.subsystem("voice"),
     auth: (agentId) => keysOf(agentId ?? usual()),
+    spending: mediaSpending(core, models),
     summarise: async (request) => (await import("./speech-summary.ts")).speechSummary(core, models)(request),
   });
 }
@@ -291,6 +300,7 @@ function openGateway(modules: Modules, made: (handlers: Handlers) => Handlers): 
     responder: answering.talk.conversation,
     extraMethods: plugins.gateway.extraMethods,
     unrouted: plugins.gateway.unrouted,
+    isStarting: () => modules.channels.isStarting(),
     platform: process.platform,
     sessionDefaults: () => sessionDefaults(config.current),
     paths: { config: config.paths.file, state: config.paths.state },
@@ -327,19 +337,24 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       runnable,
       responder: talk.conversation,
       commits: store,
-      endings: answering.sessions,
+      endings: { ...answering.sessions, stopping: automation.subagents.sessionEnding },
       auth,
       plugins: { plugins: plugins.port, admin: pluginAdmin({ config, clock, ids, log: core.log, env, plugins, requestRestart, program, cwd }) },
       ...pluginPorts({ config, env, plugins }),
       pluginIssues: issuesOfPlugins({ config, env }),
       models: modelsPort(models, core),
       quota: quotaPort(models, core),
+      budgets: budgetsPort(models),
+      security: securityPort(core),
+      backups: backupsPort(core),
+      program: programPort(core),
       running: answering.commands,
       commands: talk.commands,
+      sentFile: sentFilePort(talk),
       approvals: lazyApprovals(answering.agent, answering.notices),
-      execRules: lazyExecRules(answering.agent),
+      execRules: execRulesPort(ports),
       toolFacts: toolFactsPort(ports),
-      agent: agentPort(ports),
+      agent: agentPort(ports, plugins.hooks),
       channels: channels.channels,
       channelPairing: pairingPort(talk, core),
       messages: messagesPort(talk),
@@ -347,7 +362,7 @@ function openHandlers(modules: Modules, hub: GatewayHub): Handlers {
       overview,
       memory: memoryPort(core, memory),
       voice,
-      browser: browser.request,
+      browser: browserRequests({ browser, nodes, config, ids: core.ids }),
       cron: automation.cron,
       heartbeat: automation.heartbeat,
       subagents: automation.subagents,

@@ -1,8 +1,12 @@
 import { join } from "node:path";
 import { loadCron } from "../automation/index.ts";
+import { isRecord } from "../base/records.ts";
+import type { Ids } from "../base/ids.ts";
+import { loadToolBrowsers, type BrowserRequest, type LazyBrowser } from "../browser/index.ts";
+import type { Config } from "../config/index.ts";
 import type { Conversation } from "../conversation/index.ts";
-import type { Auth } from "../gateway/index.ts";
-import { createCanvas, createNodes, type Canvas, type CanvasDeps, type Nodes, type PairedNodeDevice } from "../nodes/index.ts";
+import { queueSystemEvent, type Auth } from "../gateway/index.ts";
+import { createCanvas, createNodes, loadBrowserNodes, type Canvas, type CanvasDeps, type Nodes, type PairedNodeDevice } from "../nodes/index.ts";
 import type { Core } from "./core.ts";
 import type { Automation } from "./open-automation.ts";
 
@@ -43,8 +47,9 @@ const CANVAS_FOLDER = join(import.meta.dirname, "..", "canvas");
 
 /** Pages of agents, and the panel in the page that shows them. */
 export function openCanvas({ core, conversation, send }: Pick<OpenNodesDeps, "core" | "conversation"> & Pick<CanvasDeps, "send">): Canvas {
-  const { config, clock, ids, log, env } = core;
+  const { config, clock, ids, log, env, store } = core;
   return createCanvas({
+    store,
     config,
     clock,
     ids,
@@ -67,10 +72,37 @@ export function openNodes({ core, auth, conversation, automation }: OpenNodesDep
     log: log.subsystem("nodes"),
     paired: () => pairedNodes(auth),
     runs: { accept: (...args) => conversation().accept(...args) },
+    queueLine: (event) => queueSystemEvent({ config, store, ids }, event),
     notify: (event) => automation().notify({ ...event, end: NOT_SEEN }),
     async chatOf({ agentId, channel, to }) {
       const { targetOf } = await loadCron();
       return targetOf({ agentId, delivery: { mode: "announce", channel, ...(to === undefined ? {} : { to }) } }, config.current, store);
     },
   });
+}
+
+interface BrowserRequestDeps {
+  readonly browser: LazyBrowser;
+  readonly nodes: Nodes;
+  readonly config: Config;
+  readonly ids: Ids;
+}
+
+const isHere = ({ path, query, body }: BrowserRequest): boolean =>
+  /^\/?(?:profiles\/.|reset-profile\b)/.test(path) || query["profile"] === "chrome" || (isRecord(body) && body["profile"] === "chrome");
+
+/** `browser.request`: on the one node that shares a browser, else here. Profiles are settings of this machine. */
+export function browserRequests({ browser, nodes, config, ids }: BrowserRequestDeps): LazyBrowser["request"] {
+  return async (request) => {
+    const node = isHere(request) ? undefined : await (await loadBrowserNodes()).browserNode({ owner: true }, { nodes, config, ids });
+    if (!node) return browser.request(request);
+    const { method, path, query, body, timeoutMs, caller, signal } = request;
+    const { checkScripts, proxyAnswer, storedFile } = await loadToolBrowsers();
+    checkScripts({ ...query, ...(isRecord(body) ? body : {}) }, config.current.browser?.evaluateEnabled !== false);
+    const answer = proxyAnswer(await node.send({ method, path, query, body, timeoutMs, session: caller }, signal));
+    // A path without its file would be one of this machine.
+    if (!isRecord(answer.result) || answer.result["path"] === undefined) return answer.result;
+    const { path: stored } = await storedFile(answer, { stateDir: config.paths.state, ids });
+    return { ...answer.result, path: stored };
+  };
 }

@@ -28,6 +28,8 @@ export interface AuditDeps extends Pick<DoctorDeps, "config" | "env" | "osHome" 
   readonly deep: boolean;
   /** Entries of the exec allowlists that cover programs which can start others. */
   riskyEntries(): readonly RiskyEntry[] | Promise<readonly RiskyEntry[]>;
+  /** Called before each group of checks with how many are done. */
+  readonly progress?: ((done: number, total: number, name: string) => void) | undefined;
 }
 
 /** The configuration as it is, also when it has errors: what is wrong with it may be what is dangerous. */

@@ -2,4 +2,5 @@
 export { audit, type AuditReport } from "./audit.ts";
 export { CHECK_IDS } from "./catalogue.ts";
 export { SEVERITIES, type AuditDeps, type AuditFinding, type RiskyEntry, type Severity } from "./finding.ts";
-export { applyFixes, type FixReport } from "./fix.ts";
+export { applyFix, applyFixes, plannedFixes, type FixReport, type PlannedFix } from "./fix.ts";
+export { riskyEntries } from "./risky-entries.ts";

@@ -10,7 +10,9 @@ import type * as webhooks from "./webhooks/index.ts";
 
 export type { Cron, CronEvent } from "./cron/cron.ts";
 export type { CronToolDeps } from "./cron/tool.ts";
+export { failingOf } from "./cron/failing.ts";
 export type { CronJob, JobPatch, NewJob } from "./cron/job.ts";
+export { jobOf } from "./cron/jobs.ts";
 export { createLazyHeartbeat, type LazyHeartbeat } from "./lazy-heartbeat.ts";
 export { createLazyCron, type LazyCron } from "./lazy-cron.ts";
 export type { FindHooksDeps, FoundHooks, HookModule, HookProblem, KnownHook } from "./internal-hooks/index.ts";

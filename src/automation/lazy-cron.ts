@@ -1,15 +1,14 @@
 import { access } from "node:fs/promises";
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
-import { jobsFile } from "./cron/jobs-file.ts";
+import { jobsFile, POSTS } from "./cron/jobs-file.ts";
 import type { Cron, CronDeps, CronEvent, Emit } from "./cron/cron.ts";
 import type { CronFilesDeps } from "./cron/files.ts";
 import type { CronJob } from "./cron/job.ts";
 import type { RetentionDeps } from "./cron/retention.ts";
-import type { WebhookDeps } from "./cron/webhook.ts";
 
 export interface LazyCronDeps extends Omit<CronDeps, "config" | "emit">, Omit<CronFilesDeps, "config">, Pick<RetentionDeps, "removeSession"> {
-  readonly config: CronFilesDeps["config"] & WebhookDeps["config"];
+  readonly config: CronFilesDeps["config"] & CronDeps["config"];
   /** Resolves when what was found at the first start is in the store. */
   readonly imported: () => Promise<void>;
   /** Called with everything that happens to jobs, once it is on disk. */
@@ -25,14 +24,12 @@ export interface LazyCron extends Omit<Cron, "start"> {
 /** Scheduled jobs: their code is loaded when there is a job, or when one is asked for. */
 export function createLazyCron(deps: LazyCronDeps): LazyCron {
   const open = lazy(async () => {
-    const { createCron, createCronFiles, createRetention, postRun } = await import("./cron/index.ts");
+    const { createCron, createCronFiles, createRetention } = await import("./cron/index.ts");
     let files = createCronFiles(deps);
     const retention = createRetention(deps);
-    const emit: Emit = (event, job, extra = {}) => {
+    const emit: Emit = (event, job) => {
       if (event.action === "finished") {
-        const entry = { ts: deps.clock.now(), ...event };
-        files.finished(entry);
-        if (job) void postRun(deps, job, extra, entry);
+        files.finished({ ts: deps.clock.now(), ...event });
         void retention.sweep();
       }
       if (event.action !== "started") files.changed();
@@ -43,7 +40,7 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
     await files.import();
     const cron = createCron({ ...deps, emit });
     await cron.start();
-    void files.catchUp().catch((error: unknown) => deps.log.warn(`the file of cron jobs may be behind: ${messageOf(error)}`));
+    void files.catchUp().catch((error: unknown) => deps.log.warn(`the cron jobs file may be out of date: ${messageOf(error)}`));
     /** The setting may name another file now. */
     async function follow(): Promise<void> {
       if (files.path === jobsFile(deps.config)) return;
@@ -63,8 +60,12 @@ export function createLazyCron(deps: LazyCronDeps): LazyCron {
   return {
     path: () => jobsFile(deps.config),
     async start() {
-      const [earliest, running] = await Promise.all([deps.store.read("cron.job.earliest", {}), deps.store.read("cron.slot.running", {})]);
-      const isNeeded = earliest !== null || running.length > 0 || (await hasFile());
+      const [earliest, running, posts] = await Promise.all([
+        deps.store.read("cron.job.earliest", {}),
+        deps.store.read("cron.slot.running", {}),
+        deps.store.read("idempotency.running", { scope: POSTS }),
+      ]);
+      const isNeeded = earliest !== null || running.length > 0 || posts.length > 0 || (await hasFile());
       return { running: isNeeded ? open().then(() => undefined) : Promise.resolve() };
     },
     async reconsider() {

@@ -31,7 +31,7 @@ export function createLazyHeartbeat(deps: LazyHeartbeatDeps): LazyHeartbeat {
     const { createHeartbeat } = await import("./heartbeat/index.ts");
     return createHeartbeat({ ...deps, isPaused: () => !isEnabled }, startedAt ?? clock.monotonic());
   });
-  const failed = (error: unknown): void => log.error("heartbeats do not run", { error });
+  const failed = (error: unknown): void => log.error("heartbeats are not running", { error });
 
   function arm(ms: number | undefined): void {
     timer?.[Symbol.dispose]();

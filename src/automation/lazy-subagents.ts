@@ -21,6 +21,7 @@ export function createLazySubagents(deps: SubagentsDeps): Subagents {
     // Nothing is below a session while nothing was started.
     killBelow: async (...asked) => (open.started() ? (await open()).killBelow(...asked) : 0),
     readerOf: async (sessionKey) => (sessionKey.includes(":subagent:") ? (await open()).readerOf(sessionKey) : { sessionKey }),
+    sessionEnding: async (...asked) => (open.started() ? (await open()).sessionEnding(...asked) : undefined),
     steer: async (...asked) => (await open()).steer(...asked),
     send: async (...asked) => (await open()).send(...asked),
     wait: async (...asked) => (await open()).wait(...asked),

@@ -178,14 +178,18 @@ export async function followRedirects<Answer extends HopAnswer>(
       if (!REDIRECTS.has(last.status) || last.location === null) return { last, url, signal, end };
       await last.discard();
       next = redirected(next, last.status, parseTarget(last.location, url));
-      if (hop >= maxRedirects || seen.has(`${next.method} ${next.url.href}`)) {
-        throw new AppError("UNAVAILABLE", `${route.url.slice(0, 200)} redirects in a circle or more than ${maxRedirects} times`);
-      }
+      if (hop >= maxRedirects) throw new AppError("UNAVAILABLE", `${route.url.slice(0, 200)} ${tooOften(maxRedirects)}`);
+      if (seen.has(`${next.method} ${next.url.href}`)) throw new AppError("UNAVAILABLE", `${route.url.slice(0, 200)} redirects in a circle`);
     }
   } catch (error) {
     end();
     throw error;
   }
+}
+
+function tooOften(maxRedirects: number): string {
+  if (maxRedirects === 0) return "redirects to another address, and redirects are not followed here";
+  return `redirects more than ${maxRedirects === 1 ? "once" : `${maxRedirects} times`}`;
 }
 
 /** The request after a redirect: methods other than GET and HEAD lose their body, other origins lose the credentials. */
@@ -299,6 +303,8 @@ async function readBounded(body: Readable, maxBytes: number, signal: AbortSignal
     return { bytes: Buffer.concat(chunks), truncated: false };
   } catch (error) {
     signal.throwIfAborted();
+    // Node's own word for it is "aborted".
+    if (systemCode(error) === "ECONNRESET") throw new AppError("UNAVAILABLE", "the connection ended before the answer was complete", { cause: error });
     throw error;
   } finally {
     signal.removeEventListener("abort", onAbort);

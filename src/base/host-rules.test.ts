@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { assertHostAllowed, bareHost, isInternalName, isPrivateAddress } from "./host-rules.ts";
+import { networkInterfaces } from "node:os";
+import { assertHostAllowed, bareHost, isInternalName, isOwnAddress, isPrivateAddress } from "./host-rules.ts";
 
 const PRIVATE =
   "0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.127.255.255 100.100.100.200 127.0.0.1 127.255.255.254 168.63.129.16 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.192 192.168.0.1 198.18.0.1 198.19.255.255 224.0.0.1 239.1.1.1 240.0.0.1 255.255.255.255 127.1 127.0.1 0x7f000001 0x7f.1 017700000001 0177.0.0.1 2130706433 10.1 0 :: ::1 [::1] 0:0:0:0:0:0:0:1 fe80::1 fe80::1%eth0 febf::1 fec0::1 fc00::1 fd00:ec2::254 fdff::1 ff02::1 ::ffff:127.0.0.1 ::ffff:7f00:1 ::ffff:0:10.0.0.1 ::127.0.0.1 ::10.0.0.1 64:ff9b::127.0.0.1 64:ff9b::a9fe:a9fe 64:ff9b:1::10.0.0.1 64:ff9b:1:7f00:0:100:: 2002:7f00:1:: 2002:a9fe:a9fe:: 2001:0:0:0:0:0:80ff:fffe 2001:0:7f00:1:: 2a00::5efe:10.0.0.1 2a00::200:5efe:192.168.0.1 not:an:address :::".split(
@@ -23,6 +24,17 @@ test("names of this machine, its network and its cloud are recognized in every s
 
 test("brackets, zones, case and trailing dots are not part of a host", () => {
   expect(["[FE80::1%eth0]", " Example.COM. ", "example.com.."].map((host) => bareHost(host))).toEqual(["fe80::1", "example.com", "example.com"]);
+});
+
+test("addresses of this machine's own interfaces are refused, public ones as well", () => {
+  const eth0 = [{ address: "203.0.113.7" }, { address: "2001:db8::7" }] as unknown as NonNullable<ReturnType<typeof networkInterfaces>[string]>;
+  const own = ["203.0.113.7", "::ffff:203.0.113.7", "2001:db8::7", "[2001:0db8:0:0:0:0:0:7]"];
+  expect(own.filter((address) => isOwnAddress(address, { eth0 }))).toEqual(own);
+  expect(isOwnAddress("203.0.113.8", { eth0 })).toBe(false);
+  for (const { address } of Object.values(networkInterfaces()).flatMap((list) => list ?? [])) {
+    expect(() => assertHostAllowed("shop.example", [address])).toThrow("access is not allowed");
+    expect(() => assertHostAllowed("shop.example", [address], { allowedHostnames: ["shop.example"] })).not.toThrow();
+  }
 });
 
 describe("a policy", () => {

@@ -1,20 +1,21 @@
 import { isIP, isIPv4 } from "node:net";
+import { networkInterfaces } from "node:os";
 import { AppError } from "./errors.ts";
 
-/** Which hosts a URL from outside may reach. Without a policy: every public host. */
+/** Which hosts an untrusted URL may reach. Without a policy: every public host. */
 export interface HostPolicy {
   /** Private addresses may be reached. */
   readonly allowPrivateNetwork?: boolean | undefined;
-  /** Hosts that may be reached whatever address they resolve to: those an operator named. */
+  /** Hosts named by an operator: allowed whatever address they resolve to. */
   readonly allowedHostnames?: readonly string[] | undefined;
-  /** If present, only these: names, or `*.domain` for its subdomains. */
+  /** If set, only these hosts: names, or `*.domain` for its subdomains. */
   readonly hostnameAllowlist?: readonly string[] | undefined;
 }
 
 /** Why a host was refused; `details.reason` of a `HOST_BLOCKED` error. */
 export type BlockedReason = "url" | "host" | "address" | "list";
 
-/** Networks that are not the public internet, and 168.63.129.16, the address of one cloud's metadata service. */
+/** Networks outside the public internet, and 168.63.129.16, Azure's metadata service. */
 const IPV4: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -29,7 +30,7 @@ const IPV4: readonly (readonly [string, number])[] = [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ];
-/** By the first 16 bits: unique local, link-local, site-local, multicast. */
+/** First 16 bits and prefix length: unique local, link-local, site-local, multicast. */
 const IPV6: readonly (readonly [number, number])[] = [
   [0xfc_00, 7],
   [0xfe_80, 10],
@@ -80,7 +81,7 @@ function embeddedIpv4(groups: readonly number[]): string[] {
   return (e & 0xfd_ff) === 0 && f === 0x5e_fe ? [text(g, h)] : [];
 }
 
-/** A host name or address without brackets, IPv6 zone, case and trailing dots. */
+/** A host name or address in lower case, without brackets, IPv6 zone and trailing dots. */
 export function bareHost(host: string): string {
   const plain = host
     .trim()
@@ -90,10 +91,10 @@ export function bareHost(host: string): string {
   return (plain.includes(":") ? plain.replace(/%.*$/, "") : plain).replace(/\.{1,2}$/, "");
 }
 
-/** Characters that no host has, and that some parsers stop at or skip: control characters, spaces, delimiters and percent signs. */
+/** Characters that are invalid in a host but that some parsers stop at or skip: control characters, spaces, delimiters and percent signs. */
 const NOT_IN_HOSTS = /[\p{Cc}\p{Cf}\p{Z}%/\\@?#<>^|"'`{}]/u;
 
-/** Loopback, private, link-local and reserved addresses, and everything that merely looks like an address (`127.1`, `0x7f000001`). */
+/** Loopback, private, link-local and reserved addresses, and anything that only looks like an address (`127.1`, `0x7f000001`). */
 export function isPrivateAddress(address: string): boolean {
   const host = bareHost(address);
   if (!host) return false;
@@ -103,6 +104,15 @@ export function isPrivateAddress(address: string): boolean {
   const groups = groupsOf(host);
   const [first = 0] = groups;
   return IPV6.some(([network, bits]) => first >> (16 - bits) === network >> (16 - bits)) || embeddedIpv4(groups).some((inner) => isPrivateIpv4(inner));
+}
+
+const plainAddress = (address: string): string => (isIP(address) === 6 ? groupsOf(address).join(":") : address);
+
+/** Whether this is an address of one of this machine's interfaces; it may be public. */
+export function isOwnAddress(address: string, interfaces = networkInterfaces()): boolean {
+  const host = bareHost(address);
+  const forms = isIP(host) === 6 ? [plainAddress(host), ...embeddedIpv4(groupsOf(host))] : [host];
+  return Object.values(interfaces).some((list) => list?.some((own) => forms.includes(plainAddress(bareHost(own.address)))));
 }
 
 /** Names of this machine, its network and cloud metadata services. */
@@ -115,16 +125,25 @@ function matches(pattern: string, host: string): boolean {
   return wanted.startsWith("*.") ? host.endsWith(wanted.slice(1)) : host === wanted;
 }
 
+/** Whether the allowlist includes this host. True without an allowlist. */
+export function isListedHost(hostname: string, { allowedHostnames, hostnameAllowlist }: HostPolicy): boolean {
+  const host = bareHost(hostname);
+  if (!hostnameAllowlist?.length || allowedHostnames?.some((name) => bareHost(name) === host)) return true;
+  return hostnameAllowlist.some((pattern) => matches(pattern, host));
+}
+
 /** Throws `HOST_BLOCKED` when `hostname`, or one of its addresses, may not be reached. */
 export function assertHostAllowed(hostname: string, addresses: readonly string[], policy: HostPolicy = {}): void {
   const host = bareHost(hostname);
   if (NOT_IN_HOSTS.test(host)) throw blocked("host", `${JSON.stringify(hostname.slice(0, 200))} is not a host name`);
   const named = policy.allowedHostnames?.some((name) => bareHost(name) === host) === true;
-  if (policy.hostnameAllowlist?.length && !named && !policy.hostnameAllowlist.some((pattern) => matches(pattern, host))) {
-    throw blocked("list", `${host} is not on the list of hosts that may be reached`);
+  if (!isListedHost(host, policy)) {
+    throw blocked("list", `${host} is not on the list of allowed hosts`);
   }
   if (named || policy.allowPrivateNetwork) return;
-  if (isInternalName(host) || isPrivateAddress(host)) throw blocked("host", `${host} is a private or internal host, which may not be reached from here`);
+  if (isInternalName(host) || isPrivateAddress(host)) throw blocked("host", `${host} is a private or internal host: access is not allowed`);
   const inside = addresses.find((address) => isIP(address) === 0 || isPrivateAddress(address));
-  if (inside !== undefined) throw blocked("address", `${host} leads to the private address ${inside}, which may not be reached from here`);
+  if (inside !== undefined) throw blocked("address", `${host} resolves to the private address ${inside}: access is not allowed`);
+  const own = addresses.find((address) => isOwnAddress(address));
+  if (own !== undefined) throw blocked("address", `${host} resolves to ${own}, an address of this machine: access is not allowed`);
 }

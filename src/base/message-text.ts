@@ -1,4 +1,5 @@
 import { clip } from "./text.ts";
+import { storedFiles, withoutEnvelope, type StoredFile } from "./user-text.ts";
 
 /** The text-related fields of a transcript message. */
 export interface MessageText {
@@ -6,6 +7,8 @@ export interface MessageText {
   readonly content?: unknown;
   /** The text that the user saw instead of the model's, where plugins changed it; empty when they withheld it. */
   readonly openclawShown?: unknown;
+  /** A user's text of which nothing is left out when it is shown. */
+  readonly openclawVerbatim?: unknown;
 }
 
 /** Whether plugins added this part of a message for the model. */
@@ -20,14 +23,6 @@ export function textOf({ content }: MessageText): string {
     .join("\n");
 }
 
-/** `[Sun 2026-01-05 16:26 UTC] ` or a channel's envelope with a time in it. */
-const ENVELOPE = /^\[[^\]\n]{0,200}\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}[^\]\n]{0,80}\] ?/;
-
-/** A user's text without the envelope that was put in front of it for the model. */
-export function withoutEnvelope(text: string): string {
-  return text.replace(ENVELOPE, "");
-}
-
 /** Lines about system events come before the user's text, up to the first empty line. */
 const SYSTEM_LINE = /^System: \[\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[^\]\n]*\] /;
 const NEXT_SYSTEM_LINE = /\n(?=System: \[\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})/;
@@ -40,8 +35,22 @@ export function splitSystemLines(text: string): { readonly systemLines: readonly
   return {
     // What follows the first line of one is indented.
     systemLines: lines.split(NEXT_SYSTEM_LINE).map((line) => line.slice("System: ".length).replaceAll("\n  ", "\n")),
-    text: end === -1 ? "" : withoutEnvelope(text.slice(end + 2)),
+    text: end === -1 ? "" : text.slice(end + 2),
   };
+}
+
+/** A user's text, without system event lines, as people see it. */
+export const ownText = (text: string, { openclawVerbatim }: MessageText): string => (openclawVerbatim === true ? text : withoutEnvelope(text));
+
+/** The stored files that came with a user's message. A text that only looks like one of ours names none. */
+export function filesOf(message: MessageText): readonly StoredFile[] {
+  return message.role === "user" && message.openclawVerbatim !== true ? storedFiles(textOf(message)) : [];
+}
+
+/** A user's text as pages show it: lines about system events, then their own words. */
+export function withoutPrompt(text: string, message: MessageText): string {
+  const end = SYSTEM_LINE.test(text) ? text.indexOf("\n\n") : -2;
+  return end === -1 ? text : text.slice(0, end + 2) + ownText(text.slice(end + 2), message);
 }
 
 /** Whether an answer without content still has something to report: it failed, or it was stopped. */
@@ -68,7 +77,7 @@ export function shownMessage<M extends MessageText>(stored: M): Omit<M, "opencla
 export function shownText(stored: MessageText): string {
   const message = shownMessage(stored) ?? {};
   const text = textOf(message);
-  return (message.role === "user" ? withoutEnvelope(splitSystemLines(text).text) : text).trim();
+  return (message.role === "user" ? ownText(splitSystemLines(text).text, message) : text).trim();
 }
 
 const TITLE_CHARS = 60;
@@ -78,9 +87,12 @@ const LOOKED_AT = 4000;
 
 const oneLine = (text: string): string => text.slice(0, LOOKED_AT).replaceAll(/\s+/g, " ").trim();
 
-/** The first message as the conversation's title: one line, cut between words. */
+/** Names of files that came with a message, and what became of them. */
+const FILE_LINES = /^(?:📎 .+|\[media: .+\])$/gmu;
+
+/** The first message as the conversation's title: one line, cut between words. Files that came with it name it only where nothing was said. */
 export function titleFrom(text: string): string {
-  const said = oneLine(text);
+  const said = oneLine(text.slice(0, LOOKED_AT).replaceAll(FILE_LINES, "")) || oneLine(text);
   if (said.length <= TITLE_CHARS) return said;
   const space = said.slice(0, TITLE_CHARS).lastIndexOf(" ");
   return clip(said, space > TITLE_CHARS / 2 ? space : TITLE_CHARS);

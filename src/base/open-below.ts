@@ -16,3 +16,9 @@ export async function openBelow(folder: string, name: string): Promise<FileHandl
     throw error;
   }
 }
+
+/** Reads a file whose path others gave. A pipe or device is refused; reading one would wait for its other end without end. */
+export async function readRegular(path: string): Promise<Buffer> {
+  await using file = await createRootedFiles({ unique: () => "" }).open(path);
+  return await file.readFile();
+}

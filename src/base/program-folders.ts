@@ -22,6 +22,13 @@ export function docsPlace(): { readonly docsPath?: string } {
   return docsPath === undefined ? {} : { docsPath };
 }
 
+/** The Chrome extension that came with the program. Undefined when it was left out. */
+export function browserExtensionFolder(from: string = import.meta.dirname): string | undefined {
+  const bin = programFolder(from);
+  const folder = bin === undefined ? undefined : join(dirname(bin), "browser-extension");
+  return folder !== undefined && existsSync(join(folder, "manifest.json")) ? folder : undefined;
+}
+
 /** The skills that come with the program, or those that take their place. Undefined when they were left out. */
 export function bundledSkillsFolder(env: Readonly<Record<string, string | undefined>>, from: string = import.meta.dirname): string | undefined {
   const named = env["OPENCLAW_BUNDLED_SKILLS_DIR"]?.trim();

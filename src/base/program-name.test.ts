@@ -59,5 +59,6 @@ test("commands in a text are replaced, other words and other programs are not", 
   for (const text of ["this openclaw uses it", "/opt/openclaw doctor", "my-openclaw doctor", "openclaw doctors", "openclaw gateway-client", "openclaw"])
     expect(shown(text)).toBe(text);
   expect(withProgram("openclaw doctor", "$&")).toBe("$& doctor");
+  expect(shown("Start it: \u001b[1mopenclaw gateway\u001b[22m")).toBe("Start it: \u001b[1m/a/bin/openclaw gateway\u001b[22m");
   expect(shown("openclaw skills list shows them")).toBe("/a/bin/openclaw skills list shows them");
 });

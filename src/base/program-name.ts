@@ -50,7 +50,8 @@ export const PROGRAM_COMMANDS = [
   "why",
 ] as const;
 
-const WRITTEN = new RegExp(String.raw`(?<![\w./~-])(?:bin/)?openclaw (?=(?:${PROGRAM_COMMANDS.join("|")})(?![\w-]))`, "g");
+/** Not inside another word or path; the end of a colour's code, such as `ESC[1m`, is no word. */
+const WRITTEN = new RegExp(String.raw`(?:(?<![\w./~-])|(?<=\u001b\[[\d;]*m))(?:bin/)?openclaw (?=(?:${PROGRAM_COMMANDS.join("|")})(?![\w-]))`, "g");
 
 /** Rewrites commands in a text so that they can be pasted and run: `program` replaces `openclaw`. */
 export function withProgram(text: string, program: string): string {

@@ -217,7 +217,8 @@ function inFolder(folder: FileHandle, path: string): string {
   return process.platform === "linux" ? join(OPEN_FILES, String(folder.fd)) : path;
 }
 
-async function realPath(handle: FileHandle, path: string): Promise<string> {
+/** Where an open file lies, whatever its name points to by now. */
+export async function realPath(handle: FileHandle, path: string): Promise<string> {
   return process.platform === "linux" ? readlink(join(OPEN_FILES, String(handle.fd))) : realpath(path);
 }
 

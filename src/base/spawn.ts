@@ -95,6 +95,20 @@ export function run(command: string, options: SpawnOptions): Promise<SpawnResult
   return promise;
 }
 
+/**
+ * Starts a program that goes on by itself, such as the user's browser: it is never ended, and nothing it writes is read. Resolves with its exit code, or with
+ * undefined when it still runs after `settleMs`.
+ */
+export function launch(command: string, options: Pick<SpawnOptions, "args" | "env"> & { readonly settleMs: number }): Promise<number | null | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | null | undefined>();
+  const child = start(command, options.args ?? [], { env: childEnvironment(options.env), shell: false, detached: true, windowsHide: true, stdio: "ignore" });
+  child.unref();
+  const timer = setTimeout(() => resolve(undefined), options.settleMs);
+  child.on("exit", (code) => resolve(code));
+  child.on("error", (error) => reject(new AppError("IO_ERROR", `${command} could not be started: ${messageOf(error)}`, { cause: error })));
+  return promise.finally(() => clearTimeout(timer));
+}
+
 /** How a child ended: by code or by signal; neither when it could not be started. */
 export interface ChildExit {
   readonly code: number | null;

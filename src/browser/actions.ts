@@ -2,7 +2,7 @@ import type { ElementHandle } from "playwright-core";
 import type { Clock } from "../base/clock.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import { flagIn, numberIn, rawIn, recordsIn, required, textIn, textsIn, type Params } from "./params.ts";
-import { elementOf, within } from "./read-tab.ts";
+import { elementOf, inPage, refNumber, within } from "./read-tab.ts";
 import type { Tab } from "./tab.ts";
 
 export const ACT_KINDS = ["click", "type", "press", "hover", "drag", "select", "fill", "resize", "wait", "evaluate", "scrollIntoView", "close"] as const;
@@ -13,14 +13,16 @@ export const REPEATABLE: ReadonlySet<string> = new Set<ActKind>(["hover", "resiz
 
 const DEFAULT_MS = 8000;
 const WAIT_MS = 20_000;
-const MOST_MS = 120_000;
+export const MOST_MS = 120_000;
+const MOST_PAUSE_MS = 30_000;
 const BUTTONS = ["left", "right", "middle"] as const;
 const MODIFIERS = ["Alt", "Control", "ControlOrMeta", "Meta", "Shift"] as const;
 const LOAD_STATES = ["load", "domcontentloaded", "networkidle"] as const;
 
 export interface ActDeps {
   readonly clock: Clock;
-  readonly evaluateEnabled: boolean;
+  /** Why scripts of the agent may not run; undefined when they may. */
+  readonly evaluateRefusal: string | undefined;
 }
 
 interface Act extends ActDeps {
@@ -58,26 +60,79 @@ async function type(act: Act): Promise<void> {
     await handle.click({ timeout });
     await handle.type(text, { timeout: MOST_MS });
   } else await handle.fill(text, { timeout });
-  if (flagIn(params, "submit") === true) await handle.press("Enter", { timeout, noWaitAfter: true });
+  if (flagIn(params, "submit") === true) await begun(act, "pressing Enter", handle.press("Enter", { timeout: MOST_MS, noWaitAfter: true }));
 }
 
-async function fillField(act: Act, field: Params): Promise<void> {
-  const handle = await element({ ...act, params: field });
-  const value = rawIn(field, "value") ?? "";
-  const { timeout } = act;
-  const kind = textIn(field, "type") ?? "text";
-  if (kind === "checkbox" || kind === "radio") await handle.setChecked(!["", "false", "0", "off", "no"].includes(value.toLowerCase()), { timeout });
-  else if (kind === "select" || kind === "combobox") await handle.selectOption(value, { timeout, noWaitAfter: true });
-  else await handle.fill(value, { timeout });
+/** Input that a page has got: when the page does not go on after it, nobody knows what it did with it. */
+async function begun<T>({ clock, timeout }: Act, what: string, work: Promise<T>): Promise<T> {
+  return within(clock, timeout, work, unknownEffect(what, timeout));
+}
+
+const unknownEffect = (what: string, timeout: number): string =>
+  `${what} did not finish within ${timeout} ms, and it may have taken effect: take a snapshot before you repeat it`;
+
+interface Field {
+  readonly ref: string;
+  readonly kind: string;
+  readonly value: string;
+  readonly handle: ElementHandle;
+}
+
+/** Runs in the page: how the element takes a value; `no <name>` when it takes none. */
+function fieldKind(node: unknown): string {
+  const { tagName, type = "", isContentEditable } = node as { readonly tagName: string; readonly type?: string; readonly isContentEditable?: boolean };
+  if (tagName === "SELECT") return "select";
+  if (tagName === "INPUT" && (type === "checkbox" || type === "radio")) return "checkbox";
+  if (tagName === "INPUT" && ["button", "submit", "reset", "image", "file"].includes(type)) return `no ${type}`;
+  return tagName === "INPUT" || tagName === "TEXTAREA" || isContentEditable === true ? "text" : `no ${tagName.toLowerCase()}`;
+}
+
+async function fieldOf(act: Act, params: Params): Promise<Field> {
+  const handle = await element({ ...act, params });
+  const [ref, written, found] = [required(params, "ref"), textIn(params, "type"), await inPage(act.tab, act.clock, act.timeout, handle.evaluate(fieldKind))];
+  if (found.startsWith("no ") && written !== "checkbox" && written !== "radio")
+    throw new AppError("INVALID_INPUT", `e${refNumber(ref)} is a ${found.slice(3)}, which cannot be filled; nothing was filled`);
+  return { ref: `e${refNumber(ref)}`, kind: found.startsWith("no ") ? "checkbox" : found, value: rawIn(params, "value") ?? "", handle };
+}
+
+async function fillField({ timeout }: Act, { ref, kind, value, handle }: Field): Promise<void> {
+  try {
+    if (kind === "checkbox") await handle.setChecked(!["", "false", "0", "off", "no"].includes(value.toLowerCase()), { timeout });
+    else if (kind === "select") await handle.selectOption(value, { timeout, noWaitAfter: true });
+    else await handle.fill(value, { timeout });
+  } catch (error) {
+    throw actionError(error, `filling ${ref}`, timeout);
+  }
+}
+
+/** Runs in the page: the button that sends the element's form; null when there is none. */
+function submitButton(node: unknown): unknown {
+  const { form } = node as { readonly form?: { readonly elements: Iterable<{ readonly type?: string }> } | null };
+  return Array.from(form?.elements ?? []).find(({ type }) => type === "submit") ?? null;
+}
+
+/** Presses the button that sends the form, or Enter in the field where no such button is shown. */
+async function submitForm(act: Act, handle: ElementHandle): Promise<void> {
+  const { tab, clock, timeout } = act;
+  const button = (await inPage(tab, clock, timeout, handle.evaluateHandle(submitButton))).asElement() as ElementHandle | null;
+  if (button && (await inPage(tab, clock, timeout, button.isVisible()))) await button.click({ timeout, noWaitAfter: true });
+  else await begun(act, "pressing Enter", handle.press("Enter", { timeout: MOST_MS, noWaitAfter: true }));
 }
 
 async function fill(act: Act): Promise<void> {
   const fields = recordsIn(act.params, "fields");
   if (fields.length === 0) throw new AppError("INVALID_INPUT", "fields required: [{ref, value, type?}]");
-  for (const field of fields) await fillField(act, field);
+  // All of them are looked at before the first is changed.
+  const found: Field[] = [];
+  for (const field of fields) found.push(await fieldOf(act, field));
+  for (const field of found) await fillField(act, field);
+  const last = found.at(-1);
+  if (last && flagIn(act.params, "submit") === true) await submitForm(act, last.handle);
 }
 
-async function drag(act: Act): Promise<void> {
+const drag = (act: Act): Promise<void> => begun(act, "the drag", dragTo(act));
+
+async function dragTo(act: Act): Promise<void> {
   const [from, to] = [await element(act, "startRef"), await element(act, "endRef")];
   const { mouse } = act.tab.page;
   const middle = async (handle: ElementHandle): Promise<{ readonly x: number; readonly y: number }> => {
@@ -104,10 +159,12 @@ async function wait(act: Act): Promise<void> {
   const ms = numberIn(params, "timeMs");
   if (ms === undefined && state === undefined && (text ?? gone ?? selector ?? url ?? fn) === undefined)
     throw new AppError("INVALID_INPUT", "wait needs text, textGone, selector, url, loadState, fn or timeMs");
-  if (fn !== undefined && !act.evaluateEnabled) throw evaluateIsOff();
+  if (fn !== undefined) checkScripts(act);
+  if (ms !== undefined && ms > MOST_PAUSE_MS)
+    throw new AppError("INVALID_INPUT", `timeMs is at most ${MOST_PAUSE_MS}, not ${ms}: wait for a text, a selector or a url instead`);
   if (ms !== undefined) {
     const { promise, resolve } = Promise.withResolvers<void>();
-    using _timer = clock.after(boundedMs(ms, 0), resolve);
+    using _timer = clock.after(Math.max(0, ms), resolve);
     await promise;
   }
   if (text !== undefined) await page.getByText(text).first().waitFor({ state: "visible", timeout });
@@ -118,8 +175,9 @@ async function wait(act: Act): Promise<void> {
   if (fn !== undefined) await page.waitForFunction(calledIn(fn), undefined, { timeout });
 }
 
-const evaluateIsOff = (): AppError =>
-  new AppError("PERMISSION_DENIED", "running scripts in pages is turned off by browser.evaluateEnabled; use click, type and snapshot instead");
+function checkScripts({ evaluateRefusal }: Act): void {
+  if (evaluateRefusal !== undefined) throw new AppError("PERMISSION_DENIED", `${evaluateRefusal}; use click, type and snapshot instead`);
+}
 
 /** A script may be a function or an expression. */
 const calledIn = (fn: string): string => `(() => { const script = (${fn}); return typeof script === "function" ? script() : script; })()`;
@@ -133,17 +191,17 @@ async function evaluateOn(target: ElementHandle, fn: string): Promise<unknown> {
 }
 
 async function evaluate(act: Act): Promise<unknown> {
-  if (!act.evaluateEnabled) throw evaluateIsOff();
+  checkScripts(act);
   const { tab, params, clock, timeout } = act;
   const fn = required(params, "fn");
   const work: Promise<unknown> = textIn(params, "ref") === undefined ? tab.page.evaluate(calledIn(fn)) : evaluateOn(await element(act), fn);
-  return within(clock, timeout, work, `the script did not end within ${timeout} ms`);
+  return within(clock, timeout, work, unknownEffect("the script", timeout));
 }
 
 const KINDS: Readonly<Record<Exclude<ActKind, "close">, (act: Act) => Promise<unknown>>> = {
   click,
   type,
-  press: ({ tab, params }) => tab.page.keyboard.press(required(params, "key")),
+  press: (act) => begun(act, "the key press", act.tab.page.keyboard.press(required(act.params, "key"))),
   hover: async (act) => (await element(act)).hover({ timeout: act.timeout }),
   drag,
   async select(act) {
@@ -152,11 +210,11 @@ const KINDS: Readonly<Record<Exclude<ActKind, "close">, (act: Act) => Promise<un
     await (await element(act)).selectOption([...values], { timeout: act.timeout, noWaitAfter: true });
   },
   fill,
-  async resize({ tab, params }) {
+  async resize({ tab, params, clock, timeout }) {
     const [width, height] = [numberIn(params, "width"), numberIn(params, "height")];
     if (!width || !height || width < 1 || height < 1 || width > 4000 || height > 4000)
       throw new AppError("INVALID_INPUT", "width and height required, from 1 to 4000");
-    await tab.page.setViewportSize({ width: Math.floor(width), height: Math.floor(height) });
+    await inPage(tab, clock, timeout, tab.page.setViewportSize({ width: Math.floor(width), height: Math.floor(height) }));
   },
   wait,
   evaluate,
@@ -176,7 +234,8 @@ function reasonOf(error: unknown): string {
     ),
   );
   const [first = ""] = lines.filter((line) => line !== "" && !/^Call log/i.test(line));
-  return [...new Set([first.replace(/^\w+\.\w+: /, ""), ...telling.slice(-2)])].join("; ").slice(0, 400);
+  const reasons = [first, ...telling.slice(-2)].map((line) => line.replace(/^\w+\.\w+: /, "").replace(/^(?:Protocol error \([\w.]+\)|Error): /, ""));
+  return reasons.every((one) => one === "") ? "the browser gave no reason; take a snapshot to see the page" : [...new Set(reasons)].join("; ").slice(0, 400);
 }
 
 /** A failure of the driver in words that a model can act on. What is typed already, and the browser's end, pass through. */
@@ -184,10 +243,15 @@ export function actionError(error: unknown, what: string, timeout: number): unkn
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const isLate = error.name === "TimeoutError" || /Timeout \d+ms exceeded/.test(error.message);
   const reason = reasonOf(error);
+  // The driver had already handed the input to the page.
+  if (isLate && /performing \w+ action/.test(error.message))
+    return new AppError("TIMEOUT", unknownEffect(`the ${what}`, timeout), { cause: error, details: { uncertain: true } });
+  if (isLate && what.startsWith("wait"))
+    return new AppError("TIMEOUT", `the wait was not satisfied within ${timeout} ms; take a snapshot to see the page`, { cause: error });
   return isLate
     ? new AppError(
         "TIMEOUT",
-        `${what} was not possible within ${timeout} ms: ${reason.replace(/Timeout \d+ms exceeded\.?(?:; )?/, "") || "the page did not get there"}`,
+        `${what} was not possible within ${timeout} ms: ${reason.replace(/Timeout \d+ms exceeded\.?(?:; )?/, "") || "the page did not reach that state"}`,
         { cause: error },
       )
     : new AppError("UNAVAILABLE", `${what} failed: ${reason}`, { cause: error });

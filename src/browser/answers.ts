@@ -1,19 +1,20 @@
-/** Answers about a page: what it shows, or what changed on it. */
+/** Answers about a page: its content, or what changed on it. */
+import type { Page } from "playwright-core";
 import type { Browser, Caller } from "./create-browser.ts";
-import { textIn, type Params } from "./params.ts";
-import { readTab, settle, within } from "./read-tab.ts";
+import { recordsIn, textIn, type Params } from "./params.ts";
+import { readTab, settle, until, within } from "./read-tab.ts";
 import type { BrowserSession } from "./session.ts";
-import { showDiff } from "./snapshot/diff.ts";
+import { comparable, showDiff } from "./snapshot/diff.ts";
 import { showOutline, type ShownOutline } from "./snapshot/outline.ts";
-import type { Tab } from "./tab.ts";
+import { MAX_POPUPS, type Tab } from "./tab.ts";
 
-/** What a page looks like now, or what changed on it. Everything but the ids is text of others. */
+/** A page's current content, or what changed on it. All fields except ids are untrusted. */
 export interface PageAnswer {
   readonly ok: true;
   readonly targetId: string;
   readonly url: string;
   readonly title?: string | undefined;
-  /** `diff`: only what changed; `same`: nothing that is shown changed. */
+  /** `diff`: only what changed; `same`: nothing visible changed. */
   readonly shows: "snapshot" | "diff" | "same" | "none";
   readonly text: string;
   readonly truncated: boolean;
@@ -24,10 +25,11 @@ export interface PageAnswer {
   readonly result?: unknown;
 }
 
-/** After an action: what is new, and a new page. */
+/** Limits after an action: for what changed, and for a new page. */
 const DIFF_CHARS = 1600;
 const ARRIVAL_CHARS = 6000;
 const DOWNLOAD_MS = 15_000;
+const POPUP_MS = 5000;
 
 /** One request. */
 export interface Work {
@@ -42,49 +44,80 @@ export interface TabWork extends Work {
   readonly tab: Tab;
 }
 
+/** Whether the request refers to an element of a page that the caller has seen. */
+export const usesRef = (params: Params): boolean =>
+  ["ref", "inputRef", "startRef", "endRef"].some((name) => textIn(params, name) !== undefined) || recordsIn(params, "fields").length > 0;
+
 export async function tabWork(work: Work): Promise<TabWork> {
   const { browser, caller, params } = work;
-  const tab = await browser.tabFor(caller, textIn(params, "targetId"));
+  const tab = await browser.tabFor(caller, textIn(params, "targetId"), usesRef(params));
   browser.choose(caller, tab);
   return { ...work, session: browser.session(caller.profile), tab };
 }
 
-/** Waits for downloads that an action began. */
+/** Waits for downloads that an action started. */
 async function downloadsDone({ tab, browser }: TabWork): Promise<void> {
   if (tab.downloads.size === 0) return;
   await within(browser.clock, DOWNLOAD_MS, Promise.all(tab.downloads), "still downloading").catch(() =>
-    tab.notes.push("a download is still running; its end is reported with a later answer"),
+    tab.notes.push("a download is still running; a later answer reports its end"),
   );
 }
 
-export function eventsOf({ tab, session }: TabWork, since: number): readonly string[] {
-  const { notes } = tab;
+/** A few lines about the tabs that this tab opened. */
+function popupLines({ popups }: Tab): readonly string[] {
+  const { count, refused, expected } = popups;
+  const opened = popups.opened.splice(0);
+  Object.assign(popups, { count: 0, refused: 0, expected: 0 });
+  const more = count - opened.length;
+  return [
+    ...opened,
+    ...(more > 0 ? [`opened ${more} more tabs; tabs lists them`] : []),
+    ...(refused > 0 ? [`${refused} more tabs were closed at once: a page may have ${MAX_POPUPS} open tabs`] : []),
+    ...(expected > 0 ? ["a new tab is being opened; tabs lists it once it has opened"] : []),
+  ];
+}
+
+/** The proxy cannot tell which page sent a request, so an unattributed one is reported only if this tab is the only candidate. */
+const isOwn = ({ tab, session }: TabWork, host: string): boolean =>
+  tab.hosts.has(host) || (!session.isUsedBeside(tab) && !session.tabs().some((other) => other.hosts.has(host)));
+
+export function eventsOf(inTab: TabWork, since: number): readonly string[] {
+  const { tab, session } = inTab;
+  const notes = [...(tab.reloaded === undefined ? [] : [tab.reloaded]), ...tab.notes, ...popupLines(tab)];
+  tab.reloaded = undefined;
   tab.notes = [];
-  const hosts = new Map(
-    session
-      .running()
-      ?.refusals(since)
-      .map(({ host, why }) => [host, why]),
-  );
+  const refusals = session.running()?.refusals(since) ?? [];
+  const hosts = new Map(refusals.filter(({ host }) => isOwn(inTab, host)).map(({ host, why }) => [host, why]));
   const refused = [...hosts.values()].slice(0, 3).map((why) => `request refused: ${why}`);
   return [...notes, ...refused, ...(hosts.size > 3 ? [`requests to ${hosts.size - 3} more hosts were refused`] : [])];
 }
 
+interface ChangesOptions {
+  /** The page on which the work began. */
+  readonly page: Page;
+  readonly result?: unknown;
+  readonly settleMs?: number | undefined;
+  /** How long the page may take to respond. */
+  readonly answerMs?: number | undefined;
+}
+
 /** What changed since the last answer, or the new page. */
-export async function changes(inTab: TabWork, since: number, { result, settleMs }: { result?: unknown; settleMs?: number } = {}): Promise<PageAnswer> {
+export async function changes(inTab: TabWork, since: number, { page, result, settleMs, answerMs }: ChangesOptions): Promise<PageAnswer> {
   const { tab, browser } = inTab;
-  await settle(tab, browser.clock, settleMs);
+  await settle(tab, browser.clock, { ms: settleMs, answerMs });
+  await until(tab, browser.clock, POPUP_MS, () => tab.popups.expected === 0);
   await downloadsDone(inTab);
-  const before = tab.lines;
-  const { lines, title, isNew } = await readTab(tab, browser.clock);
-  tab.lines = lines;
+  const [before, wasCut] = [tab.lines, tab.isCut];
+  const { lines, title, isNew, isCut, framesLeft } = await readTab(tab, browser.clock, { page, answerMs });
+  const isReload = tab.reloaded !== undefined;
+  [tab.lines, tab.isCut] = [lines, isCut];
   const base = { ok: true, targetId: tab.id, url: tab.page.url(), title, events: eventsOf(inTab, since), ...(result === undefined ? {} : { result }) } as const;
-  if (isNew) return { ...base, ...shownAs(showOutline(lines, { maxChars: ARRIVAL_CHARS })) };
-  const diff = showDiff(before, lines, DIFF_CHARS);
+  if (isNew || isReload) return { ...base, ...snapshotFields(showOutline(lines, { maxChars: ARRIVAL_CHARS, isCut, framesLeft })) };
+  const diff = wasCut || isCut ? showDiff(...comparable(before, lines), DIFF_CHARS) : showDiff(before, lines, DIFF_CHARS);
   return { ...base, shows: diff.isSame ? "same" : "diff", text: diff.text, truncated: diff.truncated };
 }
 
-export function shownAs({ text, truncated, note, lines, refs }: ShownOutline): Pick<PageAnswer, "shows" | "text" | "truncated" | "note" | "stats"> {
+export function snapshotFields({ text, truncated, note, lines, refs }: ShownOutline): Pick<PageAnswer, "shows" | "text" | "truncated" | "note" | "stats"> {
   return { shows: "snapshot", text, truncated, ...(note === undefined ? {} : { note }), stats: { lines, chars: text.length, refs } };
 }
 

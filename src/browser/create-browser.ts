@@ -1,20 +1,23 @@
 import { homedir } from "node:os";
 import { rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import type { Download } from "playwright-core";
+import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { AddressLookup } from "../base/guarded-fetch.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
-import { formatBytes } from "../base/text.ts";
 import type { Config } from "../config/index.ts";
-import { storeDownload, type FilesDeps } from "./files.ts";
+import type { FilesDeps } from "./files.ts";
 import { detectBrowser, type FindFacts, type FoundBrowser } from "./find-browser.ts";
 import { shownAddress } from "./launch.ts";
-import { createSession, type BrowserSession } from "./session.ts";
-import { browserSettings, profileNamed, type BrowserSettings, type ProfileSettings } from "./settings.ts";
+import { createHostConsent, type HostConsent } from "./consent.ts";
+import { createProfileSessions } from "./profile-sessions.ts";
+import { createProfile, deleteProfile, type CreatedProfile } from "./profiles.ts";
+import type { Params } from "./params.ts";
+import type { BrowserSession } from "./session.ts";
+import { browserSettings, OWN_PROFILE, profileNamed, type BrowserSettings, type ProfileSettings } from "./settings.ts";
 import type { Tab } from "./tab.ts";
+import { createTraces, type Traces } from "./trace.ts";
 
 export interface BrowserDeps {
   readonly config: Config;
@@ -23,6 +26,8 @@ export interface BrowserDeps {
   readonly log: Logger;
   /** Looks names up; the system's way when absent. */
   readonly lookup?: AddressLookup | undefined;
+  /** The port that the gateway listens on; the configured one when absent. */
+  readonly gatewayPort?: (() => number) | undefined;
   /** Largest download in bytes. */
   readonly maxDownloadBytes?: number | undefined;
 }
@@ -63,8 +68,6 @@ export interface ProfileStatus extends Pick<ProfileSettings, "name" | "color"> {
   readonly tabCount: number;
   readonly isDefault: boolean;
   readonly isRemote: boolean;
-  /** Why it cannot be used. */
-  readonly unavailable?: string | undefined;
 }
 
 /** The browsers of all profiles. */
@@ -75,18 +78,33 @@ export interface Browser extends AsyncDisposable {
   /** The profile's browser; throws when it may not be used. */
   session(profile?: string): BrowserSession;
   files(profile?: string): FilesDeps;
-  /** The tab of that id, or the caller's own; throws when there is none. */
-  tabFor(caller: Caller, id?: string): Promise<Tab>;
+  /** The tab of that id, or the caller's own; throws when there is none. `needsCurrent`: a ref is used, which means nothing in a tab that the caller has not seen. */
+  tabFor(caller: Caller, id?: string, needsCurrent?: boolean): Promise<Tab>;
+  /** The profile's tabs. Those that the user shares are asked for first. */
+  tabsOf(caller: Caller): Promise<readonly Tab[]>;
+  /** A browser inside of a sandbox as a profile, which is not listed; returns its name. */
+  attachTo(sandbox: string, cdpUrl: string): string;
+  /** Why scripts of the agent may not run in the profile's pages; undefined when they may. */
+  evaluateRefusal(caller: Caller): string | undefined;
   choose(caller: Caller, tab: Tab): void;
   /** Ends the profile's browser and removes everything it has stored. */
   reset(profile?: string): Promise<{ readonly removed: string }>;
+  /** Adds a profile to the configuration. */
+  createProfile(params: Params): Promise<CreatedProfile>;
+  /** Ends a profile's browser and removes the profile with everything it has stored. */
+  deleteProfile(name: string): Promise<{ readonly deleted: boolean }>;
+  readonly traces: Traces;
+  readonly consent: Pick<HostConsent, "unlistedHost" | "allow">;
   /** Ends all browsers; the next request starts them with the settings and the tabs there are then. */
   reload(): Promise<void>;
   readonly clock: Clock;
   readonly lookup?: AddressLookup | undefined;
 }
 
-const NO_RELAY = "sharing a tab of Chrome through an extension is not available in this version; use the profile openclaw";
+const NO_EVALUATE = "running scripts in pages is turned off by browser.evaluateEnabled";
+/** A script could open WebSockets and shared workers, which nobody checks there. */
+const NO_SHARED_EVALUATE =
+  "scripts of agents do not run in shared tabs of Chrome, because browser.ssrfPolicy cannot be enforced for all that they could reach (browser.ssrfPolicy.allowPrivateNetwork lifts that)";
 const MAX_CALLERS = 1000;
 
 type Sessions = ReadonlyMap<string, BrowserSession>;
@@ -131,53 +149,86 @@ function profilesOf(now: BrowserSettings, sessions: Sessions): readonly ProfileS
     tabCount: sessions.get(profile.name)?.tabs().length ?? 0,
     isDefault: profile.name === now.defaultProfile,
     isRemote: profile.kind === "attached",
-    ...(profile.kind === "relay" ? { unavailable: NO_RELAY } : {}),
   }));
 }
 
-/** Stores a download and says where it is. */
-const storing =
-  (files: FilesDeps) =>
-  async (download: Download): Promise<string> => {
-    const { path, name, bytes } = await storeDownload(download, files);
-    return `downloaded ${JSON.stringify(name.slice(0, 100))} (${formatBytes(bytes)}) to ${path}`;
+/** The tab of that id, else the current one, else the last. */
+function tabAmong(tabs: readonly Tab[], id: string | undefined, current: string | undefined, needsCurrent: boolean, none: string): Tab {
+  const wanted = id ?? current;
+  const tab = wanted === undefined ? undefined : tabs.find((one) => one.id === wanted);
+  if (tab) return tab;
+  const open = tabs.map((one) => one.id).join(", ");
+  if (id !== undefined) throw new AppError("NOT_FOUND", `there is no tab ${id.slice(0, 40)}; ${open === "" ? none : `open tabs: ${open}`}`);
+  const last = tabs.at(-1);
+  if (last && needsCurrent) throw new AppError("NOT_FOUND", `the tab of this ref is no longer open: take a snapshot and use its refs (open tabs: ${open})`);
+  if (last) return last;
+  throw new AppError("NOT_FOUND", none);
+}
+
+const noTab = ({ kind }: ProfileSettings): string =>
+  kind === "relay"
+    ? "no tab of Chrome is shared: ask the user to click the OpenClaw button in Chrome in the tab to use"
+    : "no tab is open: use open with a targetUrl first";
+
+async function resetProfile({ name, kind, userDataDir }: ProfileSettings, sessions: Sessions): Promise<{ readonly removed: string }> {
+  if (kind !== "own") throw new AppError("INVALID_INPUT", `the profile ${name} has no data here; only profiles with their own browser can be reset`);
+  await sessions.get(name)?.stop();
+  await rm(userDataDir, { recursive: true, force: true });
+  return { removed: userDataDir };
+}
+
+const MAX_SANDBOXES = 200;
+
+/** Browsers inside of sandboxes as profiles, which are not listed. */
+interface SandboxProfiles {
+  /** The settings with these profiles. */
+  within(settings: BrowserSettings): BrowserSettings;
+  /** Returns the profile's name. */
+  attachTo(sandbox: string, cdpUrl: string, color: string): string;
+}
+
+function createSandboxProfiles(stateDir: string, drop: (name: string) => Promise<void>): SandboxProfiles {
+  const profiles = new Map<string, ProfileSettings>();
+  return {
+    within: (settings) => (profiles.size === 0 ? settings : { ...settings, profiles: [...settings.profiles, ...profiles.values()] }),
+    attachTo(sandbox, cdpUrl, color) {
+      // No profile of the configuration can have this name.
+      const name = `sandbox:${sandbox}`;
+      profiles.delete(name);
+      profiles.set(name, { name, kind: "attached", cdpUrl, color, userDataDir: join(stateDir, "browser", `sandbox-${sandbox}`, "user-data") });
+      const [oldest] = profiles.keys();
+      if (profiles.size > MAX_SANDBOXES && oldest !== undefined) {
+        profiles.delete(oldest);
+        void drop(oldest).catch(() => undefined);
+      }
+      return name;
+    },
   };
+}
 
 export function createBrowser(deps: BrowserDeps): Browser {
-  const { config, clock, ids, log } = deps;
+  const { config, clock } = deps;
   const find: FindFacts = { platform: process.platform, env: config.env(), home: homedir() };
   const isRoot = process.getuid?.() === 0;
   const stateDir = config.paths.state;
-  const settings = (): BrowserSettings => browserSettings({ config: config.current, stateDir, env: config.env(), platform: process.platform, isRoot });
-  const sessions = new Map<string, BrowserSession>();
+  const written = (): BrowserSettings => browserSettings({ config: config.current, stateDir, env: config.env(), platform: process.platform, isRoot });
+  const consent = createHostConsent(() => written().policy);
+  const settings = (): BrowserSettings => {
+    const now = inSandboxes.within(written());
+    return { ...now, policy: consent.widened(now.policy) };
+  };
+  const sessions = createProfileSessions(deps, find, settings);
+  const inSandboxes = createSandboxProfiles(stateDir, sessions.drop);
+  const named = (name: string | undefined): ProfileSettings => profileNamed(settings(), name);
   const currentTabs = new Map<string, string>();
-  const filesOf = (profile: ProfileSettings): FilesDeps => ({
-    clock,
-    ids,
-    stateDir,
-    downloadsDir: join(dirname(profile.userDataDir), "downloads"),
-    maxDownloadBytes: deps.maxDownloadBytes,
-  });
 
-  function session(name?: string): BrowserSession {
-    const now = settings();
-    if (!now.enabled) throw new AppError("UNAVAILABLE", "the browser is turned off: set browser.enabled to true");
-    const profile = profileNamed(now, name);
-    if (profile.kind === "relay") throw new AppError("UNAVAILABLE", NO_RELAY);
-    const known = sessions.get(profile.name);
-    if (known && (known.running() !== undefined || JSON.stringify(known.profile) === JSON.stringify(profile))) return known;
-    if (profile.kind === "own" && now.attachOnly)
-      throw new AppError(
-        "UNAVAILABLE",
-        `browser.attachOnly is set and the profile ${profile.name} has no cdpUrl: set browser.profiles.${profile.name}.cdpUrl, or turn attachOnly off`,
-      );
-    const files = filesOf(profile);
-    const made = createSession(profile, { ...find, settings, lookup: deps.lookup, downloadsDir: files.downloadsDir, clock, log, store: storing(files) });
-    sessions.set(profile.name, made);
-    return made;
+  async function tabsOf({ profile }: Caller): Promise<readonly Tab[]> {
+    const found = sessions.of(profile);
+    if (found.profile.kind === "relay") await found.start();
+    return found.tabs();
   }
 
-  const currentKey = ({ key, profile }: Caller): string => JSON.stringify([profileNamed(settings(), profile).name, key]);
+  const currentKey = ({ key, profile }: Caller): string => JSON.stringify([named(profile).name, key]);
 
   function choose(caller: Caller, tab: Tab): void {
     const key = currentKey(caller);
@@ -191,36 +242,29 @@ export function createBrowser(deps: BrowserDeps): Browser {
     clock,
     lookup: deps.lookup,
     settings,
-    status: (name) => statusOf(settings(), profileNamed(settings(), name), sessions, find),
-    session,
+    status: (name) => statusOf(settings(), named(name), sessions.known, find),
+    session: sessions.of,
     choose,
-    profiles: () => profilesOf(settings(), sessions),
-    files: (name) => filesOf(profileNamed(settings(), name)),
-    async tabFor(caller, id) {
-      const found = session(caller.profile);
-      const wanted = id ?? currentTabs.get(currentKey(caller));
-      const tabs = found.tabs();
-      const tab = wanted === undefined ? undefined : tabs.find((one) => one.id === wanted);
-      if (tab) return tab;
-      const open = tabs.map((one) => one.id).join(", ");
-      if (id !== undefined) throw new AppError("NOT_FOUND", `there is no tab ${id.slice(0, 40)}${open === "" ? "; use open first" : `; open are ${open}`}`);
-      const last = tabs.at(-1);
-      if (last) return last;
-      throw new AppError("NOT_FOUND", "no tab is open: use open with a targetUrl first");
+    profiles: () => profilesOf(written(), sessions.known),
+    attachTo: (sandbox, cdpUrl) => inSandboxes.attachTo(sandbox, cdpUrl, named(OWN_PROFILE).color),
+    files: (name) => sessions.files(named(name)),
+    tabsOf,
+    async tabFor(caller, id, needsCurrent = false) {
+      return tabAmong(await tabsOf(caller), id, currentTabs.get(currentKey(caller)), needsCurrent, noTab(named(caller.profile)));
     },
-    async reset(name) {
-      const profile = profileNamed(settings(), name);
-      if (profile.kind !== "own")
-        throw new AppError("INVALID_INPUT", `the profile ${profile.name} has no data here; only profiles with a browser of their own can be reset`);
-      await sessions.get(profile.name)?.stop();
-      await rm(profile.userDataDir, { recursive: true, force: true });
-      return { removed: profile.userDataDir };
+    evaluateRefusal({ profile }) {
+      const { evaluateEnabled, policy } = settings();
+      if (!evaluateEnabled) return NO_EVALUATE;
+      return named(profile).kind === "relay" && policy.allowPrivateNetwork !== true ? NO_SHARED_EVALUATE : undefined;
     },
+    reset: async (name) => resetProfile(named(name), sessions.known),
+    traces: createTraces(clock),
+    consent,
+    createProfile: (params) => createProfile(config, written(), params),
+    deleteProfile: (name) => deleteProfile(config, written(), name, () => sessions.drop(name)),
     async reload() {
-      await Promise.all([...sessions.values()].map((one) => one.pause()));
+      await Promise.all([...sessions.known.values()].map((one) => one.pause()));
     },
-    async [Symbol.asyncDispose]() {
-      await Promise.all([...sessions.values()].map((one) => one.stop()));
-    },
+    [Symbol.asyncDispose]: () => sessions[Symbol.asyncDispose](),
   };
 }

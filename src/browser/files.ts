@@ -1,7 +1,7 @@
 /** Files that leave a page and files that go into one. */
 import { readdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import type { Download, Page } from "playwright-core";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
@@ -20,6 +20,9 @@ export interface FilesDeps {
   /** Largest download. */
   readonly maxDownloadBytes?: number | undefined;
 }
+
+/** Where recordings grow. What is left of them goes when one ends, and with the next start of the browser. */
+export const tracesFolder = ({ downloadsDir }: Pick<FilesDeps, "downloadsDir">): string => join(dirname(downloadsDir), "traces");
 
 /** Folder below the stored media. */
 const FOLDER = "browser";
@@ -110,8 +113,12 @@ export async function filesToUpload(
 }
 
 async function readUpload(path: string, roots: readonly string[], { ids }: FilesDeps): Promise<Buffer> {
-  const refused = new AppError("PERMISSION_DENIED", `${basename(path)} may not be uploaded: put it into ${roots[0]} first`);
-  if (!isAbsolute(path)) throw refused;
+  if (!isAbsolute(path))
+    throw new AppError(
+      "PERMISSION_DENIED",
+      `${basename(path)} may not be uploaded like this: use its full path, such as ${join(roots[0] ?? "", basename(path))}`,
+    );
+  const refused = new AppError("PERMISSION_DENIED", `${basename(path)} may not be uploaded from there: move it to ${roots[0]} first`);
   for (const root of roots) {
     try {
       await using file = await createRootedFiles({ root, unique: () => ids.hex(4) }).open(path);

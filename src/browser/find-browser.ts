@@ -91,14 +91,19 @@ const INSTALL: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   win32: "install Google Chrome, or use the Microsoft Edge that comes with Windows",
 };
 
+/** What to do where no browser is installed. */
+export const installAdvice = (platform: NodeJS.Platform): string => INSTALL[platform] ?? "install Chromium or Google Chrome";
+
 /** The browser to start: the configured one, else the first that is installed. */
 export function chooseBrowser(executablePath: string | undefined, facts: FindFacts): FoundBrowser {
   if (executablePath !== undefined) {
     if ((facts.isProgram ?? isProgramFile)(executablePath)) return { kind: "custom", path: executablePath };
-    throw new AppError("NOT_FOUND", `browser.executablePath is ${executablePath}, which is no program here; set it to the browser's program, or remove it`);
+    throw new AppError(
+      "NOT_FOUND",
+      `browser.executablePath is ${executablePath}, which is not a program on this machine; set it to the browser's program, or remove it`,
+    );
   }
   const found = detectBrowser(facts);
   if (found) return found;
-  const install = INSTALL[facts.platform] ?? "install Chromium or Google Chrome";
-  throw new AppError("NOT_FOUND", `no browser was found: ${install}, or set browser.executablePath to a Chromium-based browser`);
+  throw new AppError("NOT_FOUND", `no browser was found: ${installAdvice(facts.platform)}, or set browser.executablePath to a Chromium-based browser`);
 }

@@ -6,9 +6,11 @@ import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } fro
 import { connect, type AddressInfo, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { loadHttp } from "../base/builtin.ts";
+import { equalSecrets } from "../base/equal-secrets.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import { checkedAddresses, type AddressLookup } from "../base/guarded-fetch.ts";
 import type { HostPolicy } from "../base/host-rules.ts";
+import type { Ids } from "../base/ids.ts";
 
 export interface Refusal {
   readonly host: string;
@@ -19,6 +21,9 @@ export interface Refusal {
 
 export interface GuardProxy extends AsyncDisposable {
   readonly url: string;
+  /** What its browser identifies itself with: no other process of this machine may use it. */
+  readonly username: string;
+  readonly password: string;
   /** The number of refusals so far. */
   refused(): number;
   /** The latest refusals after that many, oldest first. */
@@ -29,7 +34,12 @@ export interface GuardProxyDeps {
   /** As it is now: a change holds for the next connection. */
   readonly policy: () => HostPolicy;
   readonly lookup?: AddressLookup | undefined;
+  readonly ids: Pick<Ids, "hex">;
 }
+
+const USERNAME = "browser";
+const SECRET_BYTES = 24;
+const CHALLENGE = 'Basic realm="openclaw"';
 
 const MAX_REFUSALS = 50;
 const MAX_SOCKETS = 512;
@@ -149,7 +159,10 @@ function refuse(response: ServerResponse, error: unknown): void {
   else response.writeHead(502, { [REFUSED_HEADER]: "unreachable" }).end();
 }
 
-export async function openGuardProxy({ policy, lookup }: GuardProxyDeps): Promise<GuardProxy> {
+export async function openGuardProxy({ policy, lookup, ids }: GuardProxyDeps): Promise<GuardProxy> {
+  const password = ids.hex(SECRET_BYTES);
+  const expected = `Basic ${Buffer.from(`${USERNAME}:${password}`).toString("base64")}`;
+  const isOurs = ({ headers }: IncomingMessage): boolean => equalSecrets(headers["proxy-authorization"] ?? "", expected);
   const found: Refusal[] = [];
   let count = 0;
   const sockets = new Set<Duplex>();
@@ -171,12 +184,20 @@ export async function openGuardProxy({ policy, lookup }: GuardProxyDeps): Promis
     }
   };
   const server: Server = loadHttp().createServer((request, response) => {
+    if (!isOurs(request)) {
+      response.writeHead(407, { "proxy-authenticate": CHALLENGE }).end();
+      return;
+    }
     forward(request, response, addressesFor, track).catch((error: unknown) => refuse(response, error));
   });
   server.maxConnections = MAX_SOCKETS;
   server.on("connection", (socket) => track(socket));
   server.on("connect", (request, client: Duplex, head: Buffer) => {
     client.on("error", () => client.destroy());
+    if (!isOurs(request)) {
+      client.end(`HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: ${CHALLENGE}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+      return;
+    }
     tunnel(request, client, head, addressesFor, track).catch((error: unknown) =>
       client.end(`HTTP/1.1 ${isRefusal(error) ? "403 Forbidden" : "502 Bad Gateway"}\r\n\r\n`),
     );
@@ -188,6 +209,8 @@ export async function openGuardProxy({ policy, lookup }: GuardProxyDeps): Promis
   server.unref();
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    username: USERNAME,
+    password,
     refused: () => count,
     refusals: (since) => found.filter(({ order }) => order > since),
     async [Symbol.asyncDispose]() {

@@ -1,12 +1,15 @@
-import { existsSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { BrowserContext, BrowserType } from "playwright-core";
+import type { BrowserContext, BrowserType, Page } from "playwright-core";
 import { AppError, messageOf } from "../base/errors.ts";
 import { ensureFolder } from "../base/files.ts";
 import { checkedAddresses, type AddressLookup } from "../base/guarded-fetch.ts";
 import type { HostPolicy } from "../base/host-rules.ts";
+import type { Ids } from "../base/ids.ts";
 import { inheritedEnvironment } from "../base/inherited-environment.ts";
 import { chooseBrowser, type FindFacts, type FoundBrowser } from "./find-browser.ts";
+import { tracesFolder } from "./files.ts";
 import { openGuardProxy, type GuardProxy, type Refusal } from "./guard-proxy.ts";
 import type { BrowserSettings, ProfileSettings } from "./settings.ts";
 
@@ -20,6 +23,8 @@ export interface Running {
   /** Refused connections after that many, and how many there are. */
   refusals(since: number): readonly Refusal[];
   refused(): number;
+  /** Waits until a page's requests are checked, where that has to be turned on for each page. */
+  readonly guarded?: ((page: Page) => Promise<void>) | undefined;
   /** Ends the browser, or the connection to one that runs elsewhere. */
   close(): Promise<void>;
 }
@@ -27,6 +32,7 @@ export interface Running {
 export interface LaunchDeps extends FindFacts {
   readonly settings: () => BrowserSettings;
   readonly lookup?: AddressLookup | undefined;
+  readonly ids: Pick<Ids, "hex">;
   /** Where downloads are written before they are stored. */
   readonly downloadsDir: string;
 }
@@ -68,6 +74,14 @@ function prepareProfile({ userDataDir, name, color }: ProfileSettings): void {
   writeFileSync(preferences, JSON.stringify(content), { mode: 0o600 });
 }
 
+/** What is in folders for unfinished files now: of a process that was killed, as soon as the profile's browser runs here. */
+function leftIn(...folders: readonly string[]): readonly string[] {
+  return folders.flatMap((folder) => {
+    ensureFolder(folder);
+    return readdirSync(folder).map((name) => join(folder, name));
+  });
+}
+
 /** The browser's process as its lock says. */
 function pidOf({ userDataDir }: ProfileSettings): number | undefined {
   try {
@@ -81,12 +95,12 @@ function pidOf({ userDataDir }: ProfileSettings): number | undefined {
 function launchFailure(error: unknown, program: FoundBrowser, { userDataDir }: ProfileSettings): AppError {
   const text = messageOf(error);
   const advice = /sandbox|namespace/i.test(text)
-    ? "this machine does not let it use its own sandbox; set browser.noSandbox if you trust the pages it opens"
+    ? "this machine does not allow its own sandbox; set browser.noSandbox if you trust the pages it opens"
     : /ProcessSingleton|already in use|SingletonLock/i.test(text)
       ? `another browser uses the profile in ${userDataDir}; close it`
       : /DISPLAY|X server|ozone/i.test(text)
         ? "there is no screen for its windows; set browser.headless"
-        : "run it by hand to see why, or set browser.executablePath to another browser";
+        : "run it manually to see why, or set browser.executablePath to another browser";
   const first = text.split("\n").find((line) => line.trim() !== "") ?? "";
   return new AppError("UNAVAILABLE", `${program.path} could not be started: ${advice} (${first.slice(0, 200)})`, { cause: error });
 }
@@ -96,8 +110,9 @@ export async function launchOwn(profile: ProfileSettings, deps: LaunchDeps): Pro
   const settings = deps.settings();
   const program = chooseBrowser(settings.executablePath, deps);
   prepareProfile(profile);
-  ensureFolder(deps.downloadsDir);
-  const proxy: GuardProxy = await openGuardProxy({ policy: () => deps.settings().policy, lookup: deps.lookup });
+  const tracesDir = tracesFolder(deps);
+  const left = leftIn(deps.downloadsDir, tracesDir);
+  const proxy: GuardProxy = await openGuardProxy({ policy: () => deps.settings().policy, lookup: deps.lookup, ids: deps.ids });
   try {
     const context = await (
       await driver()
@@ -106,16 +121,18 @@ export async function launchOwn(profile: ProfileSettings, deps: LaunchDeps): Pro
       headless: settings.headless,
       chromiumSandbox: !settings.noSandbox,
       args: [...ARGS, ...(profile.cdpPort === undefined ? [] : [`--remote-debugging-port=${profile.cdpPort}`])],
-      proxy: { server: proxy.url, bypass: "<-loopback>" },
+      proxy: { server: proxy.url, bypass: "<-loopback>", username: proxy.username, password: proxy.password },
       env: inheritedEnvironment(deps.env),
       viewport: settings.headless ? VIEWPORT : null,
       acceptDownloads: true,
       downloadsPath: deps.downloadsDir,
+      tracesDir,
       timeout: LAUNCH_MS,
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,
     });
+    await Promise.all(left.map((path) => rm(path, { recursive: true, force: true }).catch(() => undefined)));
     const gone = goneWith(context);
     gone.addEventListener("abort", () => void proxy[Symbol.asyncDispose](), { once: true });
     return {
@@ -144,13 +161,13 @@ export async function attach(profile: ProfileSettings, deps: LaunchDeps): Promis
   if (!URL.canParse(cdpUrl) || !/^(?:https?|wss?):$/.test(new URL(cdpUrl).protocol))
     throw new AppError(
       "CONFIG_INVALID",
-      `the cdpUrl of the browser profile ${profile.name} is no http or ws address; check browser.profiles.${profile.name}.cdpUrl`,
+      `the cdpUrl of the browser profile ${profile.name} is not an http or ws URL; check browser.profiles.${profile.name}.cdpUrl`,
     );
   try {
     const browser = await (await driver()).connectOverCDP(cdpUrl, { timeout: deps.settings().connectMs });
     const context = browser.contexts()[0] ?? (await browser.newContext());
     const refused: Refusal[] = [];
-    await guardPages(
+    const guarded = await guardPages(
       context,
       () => deps.settings().policy,
       deps.lookup,
@@ -163,6 +180,7 @@ export async function attach(profile: ProfileSettings, deps: LaunchDeps): Promis
       gone: gone.signal,
       refusals: (since) => refused.slice(since),
       refused: () => refused.length,
+      guarded,
       // It goes on: only the connection ends.
       close: () => closed(browser, gone.signal),
     };
@@ -199,9 +217,10 @@ async function guardPages(
   policy: () => HostPolicy,
   lookup: AddressLookup | undefined,
   refuse: (refusal: Refusal) => void,
-): Promise<void> {
+): Promise<(page: Page) => Promise<void>> {
   let order = 0;
-  const guard = async (page: Parameters<BrowserContext["newCDPSession"]>[0]): Promise<void> => {
+  const guards = new WeakMap<Page, Promise<void>>();
+  const guard = async (page: Page): Promise<void> => {
     const session = await context.newCDPSession(page);
     session.on("Fetch.requestPaused", ({ requestId, request }) => {
       const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
@@ -218,6 +237,13 @@ async function guardPages(
     });
     await session.send("Fetch.enable", { patterns: [{ urlPattern: "*", requestStage: "Request" }] });
   };
-  context.on("page", (page) => void guard(page).catch(() => undefined));
-  await Promise.all(context.pages().map(guard));
+  const guarded = (page: Page): Promise<void> => {
+    const begun = guards.get(page) ?? guard(page);
+    guards.set(page, begun);
+    begun.catch(() => undefined);
+    return begun;
+  };
+  context.on("page", (page) => void guarded(page));
+  await Promise.all(context.pages().map(guarded));
+  return guarded;
 }

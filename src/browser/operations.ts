@@ -1,12 +1,12 @@
 /** What can be asked of a browser, for the tool and for the gateway's method alike. */
-import { AppError } from "../base/errors.ts";
+import { AppError, messageOf } from "../base/errors.ts";
 import { act, actionError, boundedMs, kindOf, REPEATABLE } from "./actions.ts";
-import { changes, eventsOf, tabWork, refusedSoFar, shownAs, type PageAnswer, type TabWork, type Work } from "./answers.ts";
+import { changes, eventsOf, tabWork, refusedSoFar, snapshotFields, type PageAnswer, type TabWork, type Work } from "./answers.ts";
 import { filesToUpload, savePdf, takePicture, type Picture } from "./files.ts";
 import { allowedUrl, goTo, NAVIGATE_MS } from "./navigation.ts";
-import { flagIn, numberIn, rawIn, required, textIn, textsIn } from "./params.ts";
-import { elementOf, readTab, refNumber, settle, within } from "./read-tab.ts";
-import { showOutline } from "./snapshot/outline.ts";
+import { flagIn, numberIn, rawIn, required, textIn, textsIn, type Params } from "./params.ts";
+import { ANSWER_MS, elementOf, isBusyError, readTab, refNumber, settle, within } from "./read-tab.ts";
+import { MOST_CHARS, showOutline } from "./snapshot/outline.ts";
 import type { ConsoleEntry } from "./tab.ts";
 
 export interface TabRow {
@@ -20,7 +20,6 @@ export interface TabRow {
 /** A snapshot is at most this long unless more is asked for; a token is at least three characters of it. */
 const SNAPSHOT_CHARS = 16_000;
 const EFFICIENT_CHARS = 10_000;
-const MOST_CHARS = 80_000;
 const EFFICIENT_DEPTH = 6;
 const TITLE_MS = 2000;
 
@@ -28,19 +27,27 @@ const TITLE_MS = 2000;
 export async function open(work: Work): Promise<PageAnswer> {
   const { browser, caller, params } = work;
   const session = browser.session(caller.profile);
-  const url = await allowedUrl(work, textIn(params, "targetUrl") ?? required(params, "url"));
+  const url = await allowedUrl(work, addressIn(params));
   const tab = await session.open();
-  browser.choose(caller, tab);
   const inTab: TabWork = { ...work, session, tab };
-  return session.use(tab, { name: "opening of the page", repeatable: true, signal: caller.signal }, () => goTo(inTab, url));
+  try {
+    const answer = await session.use(tab, { name: "opening of the page", repeatable: true, signal: caller.signal }, () => goTo(inTab, url));
+    browser.choose(caller, tab);
+    return answer;
+  } catch (error) {
+    await session.close(tab).catch(() => undefined);
+    throw error;
+  }
 }
+
+const addressIn = (params: Params): string => textIn(params, "targetUrl") ?? textIn(params, "url") ?? required(params, "targetUrl");
 
 export async function navigate(work: Work): Promise<PageAnswer> {
   const { browser, caller, params } = work;
-  const url = await allowedUrl(work, textIn(params, "targetUrl") ?? required(params, "url"));
-  if (browser.session(caller.profile).tabs().length === 0) return open({ ...work, params: { ...params, targetUrl: url } });
+  const url = await allowedUrl(work, addressIn(params));
+  if ((await browser.tabsOf(caller)).length === 0) return open({ ...work, params: { ...params, targetUrl: url } });
   const inTab = await tabWork(work);
-  return inTab.session.use(inTab.tab, { name: "navigation", repeatable: true, signal: caller.signal }, () => goTo(inTab, url));
+  return inTab.session.use(inTab.tab, { name: "navigation", repeatable: true, leavesPage: true, signal: caller.signal }, () => goTo(inTab, url));
 }
 
 /** The page as an outline with refs. */
@@ -61,11 +68,12 @@ export async function snapshot(work: Work): Promise<PageAnswer & { readonly pict
   };
   return inTab.session.use(tab, { name: "snapshot", repeatable: true, signal: caller.signal }, async () => {
     const since = refusedSoFar(inTab);
-    await settle(tab, browser.clock);
-    const { lines, title, isCut } = await readTab(tab, browser.clock, { selector, frame });
-    if (selector === undefined && frame === undefined) tab.lines = lines;
-    const shown = shownAs(showOutline(lines, options));
-    const note = [shown.note, isCut ? "the page is too large to be read as a whole" : undefined].filter((text) => text !== undefined).join("; ");
+    const { page } = tab;
+    const answerMs = Math.min(boundedMs(numberIn(params, "timeoutMs"), ANSWER_MS), ANSWER_MS);
+    await settle(tab, browser.clock, { answerMs });
+    const { lines, title, isCut, framesLeft } = await readTab(tab, browser.clock, { page, selector, frame, answerMs });
+    if (selector === undefined && frame === undefined) [tab.lines, tab.isCut] = [lines, isCut];
+    const shown = snapshotFields(showOutline(lines, { ...options, isCut, framesLeft }));
     const refs = lines.flatMap(({ ref }) => ref ?? []);
     const picture = flagIn(params, "labels") === true ? await labelled(inTab, refs) : undefined;
     const isAria = (textIn(params, "snapshotFormat") ?? textIn(params, "format")) === "aria";
@@ -79,7 +87,6 @@ export async function snapshot(work: Work): Promise<PageAnswer & { readonly pict
       title,
       events: eventsOf(inTab, since),
       ...shown,
-      ...(note === "" ? {} : { note }),
       ...(picture ? { picture } : {}),
       ...(nodes ? { nodes } : {}),
     };
@@ -136,6 +143,15 @@ export async function pdf(work: Work): Promise<{ readonly path: string; readonly
   );
 }
 
+/** Characters that a script in a page may give back. */
+const MOST_RESULT = 1_000_000;
+
+function checkedResult(result: unknown): unknown {
+  const chars = typeof result === "string" ? result.length : (JSON.stringify(result) ?? "").length;
+  if (chars <= MOST_RESULT) return result;
+  throw new AppError("INVALID_INPUT", `the script returned ${chars} characters; the limit is ${MOST_RESULT}: make it return less`);
+}
+
 /** Does something on the page; the answer is what changed. */
 export async function perform(work: Work): Promise<PageAnswer> {
   const { browser, caller, params } = work;
@@ -153,9 +169,13 @@ export async function perform(work: Work): Promise<PageAnswer> {
   return withWords(what, timeout, () =>
     inTab.session.use(tab, { name: what, repeatable, signal: caller.signal }, async () => {
       const since = refusedSoFar(inTab);
+      const { page } = tab;
       tab.dialogsInRow = 0;
-      const result = await act(kind, tab, params, { clock: browser.clock, evaluateEnabled: browser.settings().evaluateEnabled });
-      return changes(inTab, since, kind === "evaluate" ? { result: result ?? null } : {});
+      const result = checkedResult(await act(kind, tab, params, { clock: browser.clock, evaluateRefusal: browser.evaluateRefusal(caller) }));
+      return changes(inTab, since, { page, ...(kind === "evaluate" ? { result: result ?? null } : {}) }).catch((error: unknown) => {
+        if (!isBusyError(error)) throw error;
+        throw new AppError("TIMEOUT", `the ${what} was done; then ${messageOf(error)}`, { cause: error, details: { done: true } });
+      });
     }),
   );
 }
@@ -171,6 +191,7 @@ export async function upload(work: Work): Promise<PageAnswer> {
   return withWords("upload", timeout, () =>
     inTab.session.use(tab, { name: "upload", repeatable: false, signal: caller.signal }, async () => {
       const since = refusedSoFar(inTab);
+      const { page } = tab;
       if (inputRef !== undefined) await (await elementOf(tab, inputRef, browser.clock)).setInputFiles(files, { timeout });
       else if (selector !== undefined) await tab.page.locator(selector).first().setInputFiles(files, { timeout });
       else if (ref === undefined) {
@@ -181,7 +202,7 @@ export async function upload(work: Work): Promise<PageAnswer> {
         const [chooser] = await Promise.all([tab.page.waitForEvent("filechooser", { timeout }), handle.click({ timeout })]);
         await chooser.setFiles(files);
       }
-      return changes(inTab, since);
+      return changes(inTab, since, { page });
     }),
   );
 }
@@ -208,9 +229,10 @@ export async function consoleOf(work: Work): Promise<{ readonly ok: true; readon
 
 export async function tabRows({ browser, caller }: Work): Promise<readonly TabRow[]> {
   const session = browser.session(caller.profile);
-  const current = session.tabs().length === 0 ? undefined : await browser.tabFor(caller);
+  const tabs = await browser.tabsOf(caller);
+  const current = tabs.length === 0 ? undefined : await browser.tabFor(caller);
   return Promise.all(
-    session.tabs().map(async (tab) => ({
+    tabs.map(async (tab) => ({
       targetId: tab.id,
       title: session.running() && !tab.page.isClosed() ? await within(browser.clock, TITLE_MS, tab.page.title(), "busy").catch(() => "") : "",
       url: tab.url,

@@ -15,10 +15,14 @@ export interface BrowserRequest {
   readonly signal: AbortSignal;
   /** The tab that is meant when none is named is the caller's. */
   readonly caller: string;
+  /** The caller may change the configuration. */
+  readonly mayConfigure: boolean;
 }
 
 const tabList = async (work: RouteWork): Promise<unknown> => {
-  const running = work.browser.status(work.caller.profile).running;
+  const { running: isRunning, driver } = work.browser.status(work.caller.profile);
+  // Which tabs are shared is only known once it is asked.
+  const running = isRunning || driver === "extension";
   return { running, tabs: running ? await ops.tabRows(work) : [] };
 };
 
@@ -29,7 +33,7 @@ async function tabAction(work: RouteWork): Promise<unknown> {
   if (action === "list") return tabList(work);
   if (action === "new") return ops.open({ ...work, params: { targetUrl: textIn(params, "url") ?? "about:blank" } });
   const index = numberIn(params, "index");
-  const tabs = browser.session(caller.profile).tabs();
+  const tabs = await browser.tabsOf(caller);
   const tab = index === undefined ? await browser.tabFor(caller) : tabs[index];
   if (!tab) throw new AppError("NOT_FOUND", `there is no tab number ${index}; ${tabs.length} are open, counted from 0`);
   if (action === "select") return ops.focus({ ...work, params: { targetId: tab.id } });
@@ -37,8 +41,13 @@ async function tabAction(work: RouteWork): Promise<unknown> {
   throw new AppError("INVALID_INPUT", `action must be list, new, select or close, not "${action.slice(0, 40)}"`);
 }
 
-const PROFILE_ADVICE =
-  "profiles are settings: add browser.profiles.<name> with a color, and a cdpUrl for a browser that runs elsewhere (openclaw config set browser.profiles.<name>.color '#0066CC')";
+/** Profiles are settings: those who add, remove or empty one have to be allowed to change the configuration. */
+const configuring =
+  (route: Route): Route =>
+  async (work) => {
+    if (work.mayConfigure) return route(work);
+    throw new AppError("PERMISSION_DENIED", "profiles are part of the configuration: adding, removing and resetting them needs the scope operator.admin");
+  };
 
 const ROUTES: Readonly<Record<string, Route>> = {
   "GET /": async ({ browser, caller }) => browser.status(caller.profile),
@@ -52,8 +61,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
     await browser.session(caller.profile).stop();
     return { ok: true, stopped: running, profile };
   },
-  "POST /reset-profile": async ({ browser, caller }) => ({ ok: true, ...(await browser.reset(caller.profile)) }),
-  "POST /profiles/create": () => Promise.reject(new AppError("UNAVAILABLE", PROFILE_ADVICE)),
+  "POST /reset-profile": configuring(async ({ browser, caller }) => ({ ok: true, ...(await browser.reset(caller.profile)) })),
+  "POST /profiles/create": configuring(({ browser, params }) => browser.createProfile(params)),
+  "POST /trace/start": (work) => work.browser.traces.start(work),
+  "POST /trace/stop": (work) => work.browser.traces.stop(work),
   "GET /tabs": tabList,
   "POST /tabs/open": ops.open,
   "POST /tabs/focus": ops.focus,
@@ -75,21 +86,28 @@ const ROUTES: Readonly<Record<string, Route>> = {
 /** Routes with a name at their end. */
 const NAMED: readonly (readonly [string, RegExp, Route])[] = [
   ["DELETE", /^\/tabs\/([^/]+)$/, ops.closeTab],
-  ["DELETE", /^\/profiles\/([^/]+)$/, () => Promise.reject(new AppError("UNAVAILABLE", PROFILE_ADVICE))],
+  [
+    "DELETE",
+    /^\/profiles\/([^/]+)$/,
+    configuring(async ({ browser, params }) => {
+      const profile = required(params, "targetId");
+      return { ok: true, profile, ...(await browser.deleteProfile(profile)) };
+    }),
+  ],
 ];
 
 /** Answers one request; an unknown path says what there is. */
 export async function answer(browser: Browser, request: BrowserRequest): Promise<unknown> {
-  const { method, query, body, timeoutMs, signal } = request;
+  const { method, query, body, timeoutMs, signal, mayConfigure } = request;
   const [path = "/"] = request.path.split("?");
   const clean = path === "" || path === "/" ? "/" : `/${path.replaceAll(/^\/+|\/+$/g, "")}`;
   const params: Params = { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...query, ...(isRecord(body) ? body : {}) };
   const caller: Caller = { key: request.caller, profile: textIn(params, "profile"), signal };
   const route = Object.hasOwn(ROUTES, `${method} ${clean}`) ? ROUTES[`${method} ${clean}`] : undefined;
-  if (route) return route({ browser, caller, params });
+  if (route) return route({ browser, caller, params, mayConfigure });
   for (const [verb, pattern, named] of NAMED) {
     const [, id] = verb === method ? (pattern.exec(clean) ?? []) : [];
-    if (id !== undefined) return named({ browser, caller, params: { ...params, targetId: decodeURIComponent(id) } });
+    if (id !== undefined) return named({ browser, caller, mayConfigure, params: { ...params, targetId: decodeURIComponent(id) } });
   }
-  throw new AppError("NOT_FOUND", `the browser has no ${method} ${clean.slice(0, 100)}; there are ${Object.keys(ROUTES).join(", ")}`);
+  throw new AppError("NOT_FOUND", `the browser has no route ${method} ${clean.slice(0, 100)}; available: ${Object.keys(ROUTES).join(", ")}`);
 }

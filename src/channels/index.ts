@@ -1,5 +1,5 @@
 /**
- * What all channels share: who may write, pairing, the accounts that run, rich text, and processing a message before a session sees it.
+ * Shared by all channels: access, pairing, running accounts, rich text, and processing a message before it reaches a session.
  * Entry point of the module.
  */
 export { decideAccess } from "./access/decide-access.ts";

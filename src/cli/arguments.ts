@@ -14,7 +14,7 @@ function unknownOption(error: unknown, options: OptionSpecs): AppError | undefin
   const option = /'(--?[^'\s]+)/.exec(messageOf(error))?.[1] ?? "";
   const close = nearest(option.replace(/^-+/, ""), Object.keys(options));
   const known = Object.keys(options).map((name) => `--${name}`);
-  return new AppError("INVALID_INPUT", `unknown option ${option}; ${close ? `did you mean --${close}?` : `known are ${[...known, "--help"].join(", ")}`}`);
+  return new AppError("INVALID_INPUT", `unknown option ${option}; ${close ? `did you mean --${close}?` : `known options: ${[...known, "--help"].join(", ")}`}`);
 }
 
 /** Reads a command's own arguments. A value that begins with a dash is written as `--name=value`, or after `--`. */

@@ -18,7 +18,7 @@ export interface Question {
 export async function ask(io: Io, question: Question): Promise<string> {
   const answer = io.interactive ? await askTerminal(question) : await readInput();
   const line = answer.trim();
-  if (line === "") throw new AppError("INVALID_INPUT", `expected ${question.expected}${io.interactive ? "" : " on the standard input"}; nothing came`);
+  if (line === "") throw new AppError("INVALID_INPUT", `expected ${question.expected}${io.interactive ? "" : " on standard input"}, got nothing`);
   return line;
 }
 
@@ -42,7 +42,7 @@ export async function readInput(): Promise<string> {
   let size = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_INPUT_BYTES) throw new AppError("INVALID_INPUT", `expected at most ${MAX_INPUT_BYTES} bytes on the standard input`);
+    if (size > MAX_INPUT_BYTES) throw new AppError("INVALID_INPUT", `expected at most ${MAX_INPUT_BYTES} bytes on standard input`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -54,6 +54,8 @@ export interface Group {
   readonly entries: readonly Entry[];
   /** The one that runs when none is named; without it the help is shown. */
   readonly fallback?: string;
+  /** Flags of every command below it, which may stand before the command's name as well; true: followed by a value. */
+  readonly leadingFlags?: Readonly<Record<string, boolean>>;
   readonly examples: readonly Example[];
 }
 
@@ -67,4 +69,4 @@ export function defineCommand<const O extends OptionSpecs>(command: Command<O>):
   return command;
 }
 
-export const JSON_OPTION = { type: "boolean", help: "print data for machines, nothing else" } as const;
+export const JSON_OPTION = { type: "boolean", help: "Print JSON only" } as const;

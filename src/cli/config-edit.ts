@@ -76,6 +76,6 @@ async function refusedByPlugins(io: Io, write: Parameters<ReviewWrite>[0]): Prom
 
 /** What follows from an edit, for people. */
 export function describeEdit(what: string, { path, files, gateway }: EditResult): string {
-  if (files.length === 0) return `nothing to change: ${path} already has this (${what})\n`;
+  if (files.length === 0) return `No changes: ${path} already has this value (${what})\n`;
   return `${what} in ${files.join(", ")}${gateway === "not running" ? "" : `; ${describeAnswer(gateway)}`}\n`;
 }

@@ -41,7 +41,12 @@ const entries: Entry[] = [
     name: "group",
     summary: "holds others",
     load: () =>
-      Promise.resolve({ entries: [{ name: "inner", summary: "the inner one", load: () => Promise.resolve(greet) }], fallback: "inner", examples: [] }),
+      Promise.resolve({
+        entries: [{ name: "inner", summary: "the inner one", load: () => Promise.resolve(greet) }],
+        fallback: "inner",
+        leadingFlags: { times: true, shout: false },
+        examples: [],
+      }),
   },
 ];
 
@@ -54,8 +59,9 @@ test("a command gets its own options and arguments, and its number is the exit c
 test("a command below a group is found, and a group's default runs when none is named", async () => {
   const io = fakeIo();
   expect(await dispatch(entries, ["group", "inner", "A"], io)).toBe(0);
+  expect(await dispatch(entries, ["group", "--times", "2", "--shout", "inner", "B"], io)).toBe(0);
   expect(await dispatch(entries, ["group", "--shout"], io)).toBe(0);
-  expect(io.written.out).toBe("hello A 1hello undefined! 1");
+  expect(io.written.out).toBe("hello A 1hello B! 2hello undefined! 1");
 });
 
 test("help lists every command without loading any", async () => {
@@ -90,5 +96,5 @@ test("an error is one line for people and an object for machines", () => {
 test("a defect says that it is one and shows where it happened", () => {
   const io = fakeIo();
   showFailure(new TypeError("x is not a function"), io, false);
-  expect(io.written.err).toMatch(/defect of openclaw[\s\S]*dispatch\.test\.ts/);
+  expect(io.written.err).toMatch(/bug in openclaw[\s\S]*dispatch\.test\.ts/);
 });

@@ -26,6 +26,16 @@ function find(entries: readonly Entry[], name: string, path: string, others: rea
   );
 }
 
+/** How many arguments before the name of a command are flags of its group, with their values. */
+function countFlags({ leadingFlags = {} }: Group, args: readonly string[]): number {
+  let at = 0;
+  for (;;) {
+    const [, flag = "", value] = /^--([^=]+)(=.*)?$/s.exec(args[at] ?? "") ?? [];
+    if (!Object.hasOwn(leadingFlags, flag)) return at;
+    at += leadingFlags[flag] === true && value === undefined ? 2 : 1;
+  }
+}
+
 /** Picks the next command below a group, or nothing when its help is wanted. */
 function step(group: Group, args: readonly string[], path: string): { readonly entry: Entry; readonly rest: readonly string[] } | undefined {
   const [name, ...rest] = args;
@@ -48,9 +58,12 @@ export async function dispatch(entries: readonly Entry[], args: readonly string[
   let entry = find(entries, name, "", known ? [] : (await plugins.listed()).map((command) => command.name));
   let rest: readonly string[] = args.slice(1);
   let path = entry.name;
+  const flags: string[] = [];
   let loaded = await entry.load();
   while (isGroup(loaded)) {
-    const next = step(loaded, rest, path);
+    const count = countFlags(loaded, rest);
+    flags.push(...rest.slice(0, count));
+    const next = step(loaded, rest.slice(count), path);
     if (!next) {
       io.out(commandHelp(path, entry.summary, loaded, io));
       return 0;
@@ -59,7 +72,7 @@ export async function dispatch(entries: readonly Entry[], args: readonly string[
     path = `${path} ${entry.name}`;
     loaded = await entry.load();
   }
-  const { values, positionals, help } = parseArguments(rest, loaded.options);
+  const { values, positionals, help } = parseArguments([...flags, ...rest], loaded.options);
   if (help) {
     io.out(commandHelp(path, entry.summary, loaded, io, await loaded.listedOptions?.(io)));
     return 0;

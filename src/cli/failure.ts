@@ -13,9 +13,6 @@ export function showFailure(error: unknown, io: Io, json: boolean): number {
   }
   const style = createStyle(io.color);
   io.err(`${style.red("error:")} ${message}\n`);
-  if (!known)
-    io.err(
-      `${style.dim("This is a defect of openclaw, not of what you typed. Please report it with these lines:")}\n${error instanceof Error ? error.stack : ""}\n`,
-    );
+  if (!known) io.err(`${style.dim("This is a bug in openclaw. Please report it with these lines:")}\n${error instanceof Error ? error.stack : ""}\n`);
   return 1;
 }

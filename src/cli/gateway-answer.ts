@@ -7,7 +7,7 @@ export type GatewayAnswer = "not running" | "takes it over" | "restarts" | "need
 const RESTART = "to apply it: openclaw gateway restart";
 
 const SENTENCES: Readonly<Record<GatewayAnswer, string>> = {
-  "not running": "the gateway is not running; it applies at its next start",
+  "not running": "the gateway is not running; it applies on the next start",
   "takes it over": "a running gateway applies it without a restart (check: openclaw config diff)",
   restarts: "a running gateway restarts to apply it",
   "needs a restart": `gateway.reload.mode is hot and this needs a restart; ${RESTART}`,

@@ -7,10 +7,10 @@ import type { Io } from "./io.ts";
 
 /** Flags of every command that asks a gateway. */
 export const GATEWAY_OPTIONS = {
-  url: { type: "string", value: "ws", help: "ask this gateway (needs --token or --password)" },
-  token: { type: "string", value: "text", help: "the gateway's token, instead of the stored one" },
-  password: { type: "string", value: "text", help: "the gateway's password" },
-  timeout: { type: "string", value: "ms", help: "how long to wait (default 10000)" },
+  url: { type: "string", value: "ws", help: "Gateway to connect to (needs --token or --password)" },
+  token: { type: "string", value: "text", help: "Gateway token, instead of the stored one" },
+  password: { type: "string", value: "text", help: "Gateway password" },
+  timeout: { type: "string", value: "ms", help: "Time to wait, in ms (default 10000)" },
   json: JSON_OPTION,
 } as const;
 
@@ -28,10 +28,10 @@ const MOST_CONNECT_MS = 30_000;
 
 /** What to do about a gateway that cannot be reached. */
 function adviceOf({ kind, holder }: Target): string {
-  if (kind !== "local") return "check the address, and that its gateway runs";
+  if (kind !== "local") return "check the URL and that the gateway is running";
   if (!holder) return "start it with: openclaw gateway";
   if (holder.port === undefined) return "wait a moment and try again";
-  return `process ${holder.pid} holds the lock of ${holder.stateDir} and does not answer: try again; if it stays like this, end it (kill -9 ${holder.pid}) and start it with: openclaw gateway`;
+  return `process ${holder.pid} holds the lock of ${holder.stateDir} but does not answer: try again; if that does not help, stop it (kill -9 ${holder.pid}) and start it with: openclaw gateway`;
 }
 
 function unreachable(target: Target, why: string, cause?: unknown): AppError {
@@ -55,7 +55,7 @@ function explained(target: Target, error: unknown): unknown {
   const requestId = isRecord(details) && typeof details["requestId"] === "string" ? details["requestId"] : undefined;
   const advice =
     protocolCode === "NOT_PAIRED" && requestId !== undefined
-      ? `let this machine in, on the gateway's: openclaw devices approve ${requestId}`
+      ? `approve this device on the gateway machine: openclaw devices approve ${requestId}`
       : "check the credentials: --token or --password, or gateway.remote in the configuration";
   return new AppError(error.code, `${target.url} refused the connection: ${error.message}\n  ${advice}`, { cause: error, details: error.details });
 }
@@ -72,7 +72,7 @@ export async function connectTo(
   over: Partial<Pick<NodeConnectOptions, "client" | "caps" | "requestTimeoutMs" | "onGap">> = {},
 ): Promise<GatewayClient> {
   const { token, password, tlsFingerprint, kind, holder, stateDir, storedTokens } = target;
-  if (kind === "local" && !holder && token === undefined && password === undefined) throw unreachable(target, "no gateway runs on this state folder");
+  if (kind === "local" && !holder && token === undefined && password === undefined) throw unreachable(target, "no gateway is running on this state folder");
   if (kind === "local" && holder && holder.port === undefined) throw unreachable(target, `process ${holder.pid} is still starting`);
   const { connectNode } = await loadNodeClient();
   try {

@@ -121,7 +121,7 @@ export async function findTarget(io: Io, flags: TargetFlags): Promise<Target> {
   using config = await openForReading(io);
   if (flags.url !== undefined) {
     if (flags.token === undefined && flags.password === undefined) {
-      throw new AppError("INVALID_INPUT", "with --url no stored credential is used: give --token or --password too");
+      throw new AppError("INVALID_INPUT", "--url uses no stored credential: add --token or --password");
     }
     const { token, password } = flags;
     return { url: flags.url, kind: "given", source: "--url", token, password, storedTokens: false, ...configuredTarget(config) };
@@ -129,5 +129,5 @@ export async function findTarget(io: Io, flags: TargetFlags): Promise<Target> {
   if (config.current.gateway?.mode !== "remote") return localTarget(io, config, flags);
   const remote = await remoteTarget(config, flags);
   if (remote) return remote;
-  throw new AppError("CONFIG_INVALID", `gateway.mode is "remote", but ${config.paths.file} has no gateway.remote.url; set it, or name a gateway with --url`);
+  throw new AppError("CONFIG_INVALID", `gateway.mode is "remote", but ${config.paths.file} has no gateway.remote.url; set it, or use --url`);
 }

@@ -3,11 +3,11 @@ import type { Io } from "./io.ts";
 import { createStyle, type Style } from "./output/style.ts";
 
 export const GLOBAL_OPTIONS: OptionSpecs = {
-  profile: { type: "string", value: "name", help: "use the state and configuration of ~/.openclaw-<name>" },
-  dev: { type: "boolean", help: "the profile dev, with its own port 19001" },
-  "no-color": { type: "boolean", help: "no colours (also NO_COLOR)" },
-  version: { type: "boolean", short: "V", help: "print the version" },
-  help: { type: "boolean", short: "h", help: "print this help" },
+  profile: { type: "string", value: "name", help: "Use the state and configuration in ~/.openclaw-<name>" },
+  dev: { type: "boolean", help: "Use the profile dev, on port 19001" },
+  "no-color": { type: "boolean", help: "Disable colors (also NO_COLOR)" },
+  version: { type: "boolean", short: "V", help: "Print the version" },
+  help: { type: "boolean", short: "h", help: "Print this help" },
 };
 
 function columns(rows: readonly (readonly [string, string])[]): string {
@@ -40,7 +40,7 @@ export function rootHelp(
     `${style.bold("openclaw")} ${version}\n\n`,
     `${style.bold("Usage")}  ${program} [--profile <name> | --dev] <command> [options]\n\n`,
     `${style.bold("Commands")}\n${list}\n`,
-    brought.length > 0 ? `${style.bold("Commands of plugins")}\n${columns(brought.map(({ name, summary }) => [name, summary]))}\n` : "",
+    brought.length > 0 ? `${style.bold("Plugin commands")}\n${columns(brought.map(({ name, summary }) => [name, summary]))}\n` : "",
     `${style.bold("Options")}\n${columns(optionRows(GLOBAL_OPTIONS))}\n`,
     `\`${program} <command> --help\` shows a command's options and examples.\n`,
   ].join("");
@@ -61,6 +61,6 @@ export function commandHelp(path: string, summary: string, loaded: Command | Gro
     return `${head}${style.bold("Usage")}  ${program} ${path} <command> [options]\n\n${style.bold("Commands")}\n${list}${examples}`;
   }
   const usage = [program, path, loaded.positionals, "[options]"].filter(Boolean).join(" ");
-  const rows = columns([...optionRows(options ?? loaded.options), ["-h, --help", "print this help"]]);
+  const rows = columns([...optionRows(options ?? loaded.options), ["-h, --help", "Print this help"]]);
   return `${head}${style.bold("Usage")}  ${usage}\n\n${style.bold("Options")}\n${runnable(rows)}${examples}`;
 }

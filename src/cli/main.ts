@@ -151,7 +151,7 @@ function guardUnfinished(): Disposable {
     if (process.listenerCount("beforeExit") > 1 && rounds < MOST_ROUNDS) return void setImmediate(() => {});
     process.off("beforeExit", onBeforeExit);
     if (process.exitCode === undefined || process.exitCode === 0) process.exitCode = 1;
-    process.stderr.write("error: the command ended before it was finished: it waited for something that could not happen any more\n");
+    process.stderr.write("error: the command ended early because something it waited for cannot happen anymore\n");
   };
   process.on("beforeExit", onBeforeExit);
   return { [Symbol.dispose]: () => void process.off("beforeExit", onBeforeExit) };

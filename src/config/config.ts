@@ -174,7 +174,7 @@ async function shellVariables({ env, unresolved }: Loaded, options: ConfigOption
   try {
     return await importShellVariables(env, timeoutMs, options.runShell);
   } catch (error) {
-    options.warn?.(`the login shell could not be asked for variables: ${messageOf(error)}`);
+    options.warn?.(`could not read variables from the login shell: ${messageOf(error)}`);
     return {};
   }
 }

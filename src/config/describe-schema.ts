@@ -65,7 +65,7 @@ function describeSection(hints: Hints, { kind, id, label, help, hints: written =
   const texts = { ...(label === undefined ? {} : { label }), ...(help === undefined ? {} : { help }) };
   hints[top] = { ...known, ...texts, ...BROUGHT[kind] };
   const base = kind === "channels" ? top : `${top}.config`;
-  if (kind === "plugins" && hints[base]) hints[base] = { ...hints[base], label: "Settings", help: "What the plugin itself reads." };
+  if (kind === "plugins" && hints[base]) hints[base] = { ...hints[base], label: "Settings", help: "Settings of the plugin itself." };
   for (const [path, hint] of Object.entries(written)) {
     const pattern = `${base}.${path.trim().replace(/^\./, "")}`;
     const own = hints[pattern];

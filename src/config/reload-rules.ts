@@ -92,11 +92,14 @@ export function actionsFor(path: string, channels: readonly string[]): readonly 
   const plugin = PLUGIN_SETTINGS.exec(path)?.[1];
   if (plugin !== undefined) return [restart("plugins", plugin)];
   if (PLUGIN_READ_ON_USE.test(path) || HOOK_READ_ON_USE.test(path)) return [NONE];
-  const rules = RULES.flatMap((rule): Rule[] =>
-    rule === "channels" ? channels.map((id) => ({ prefix: `channels.${id}`, actions: [restart("channels", id)] })) : [rule],
-  );
-  const holds = ({ channel }: Rule): boolean => channel === undefined || channels.includes(channel);
-  return rules.filter(holds).find(({ prefix }) => path === prefix || path.startsWith(`${prefix}.`))?.actions ?? [PROCESS];
+  const isBelow = (prefix: string): boolean => path === prefix || path.startsWith(`${prefix}.`);
+  for (const rule of RULES) {
+    if (rule === "channels") {
+      const id = channels.find((channel) => isBelow(`channels.${channel}`));
+      if (id !== undefined) return [restart("channels", id)];
+    } else if (isBelow(rule.prefix) && (rule.channel === undefined || channels.includes(rule.channel))) return rule.actions;
+  }
+  return [PROCESS];
 }
 
 /** Taken when reloading is off: the setting of reloading itself, and what no part of the gateway acts on. */

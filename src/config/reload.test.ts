@@ -22,12 +22,12 @@ async function setUp(text: string, modules: Record<string, ReloadModule> = {}) {
   const config = await openConfig({ ...load, purpose: "start", clock: manualClock(), ids: createIds(seededRandom(3)) });
   onTestFinished(() => config[Symbol.dispose]());
   await config.keepAsGood();
-  const said: string[] = [];
-  const say = (message: string): void => void said.push(message);
+  const logged: string[] = [];
+  const say = (message: string): void => void logged.push(message);
   const log: Logger = { ...silentLogger, debug: say, info: say, warn: say, error: say };
-  const asked: string[] = [];
+  const requested: string[] = [];
   const restarts = {
-    request: ({ reason }: { reason: string }) => (asked.push(reason), { ok: true, delayMs: 0, reason, coalesced: false }),
+    request: ({ reason }: { reason: string }) => (requested.push(reason), { ok: true, delayMs: 0, reason, coalesced: false }),
   };
   const levels: unknown[] = [];
   const reload = createReload({ config, log, restarts, modules, onChange: ({ logging }) => levels.push(logging?.level) });
@@ -37,63 +37,63 @@ async function setUp(text: string, modules: Record<string, ReloadModule> = {}) {
     config.reload();
   };
   const lastGood = () => loadLastGood(load, loadConfig(load))?.snapshot.config;
-  return { config, reload, change, said, asked, levels, lastGood };
+  return { config, reload, change, logged, requested, levels, lastGood };
 }
 
-test("a module that a change is about takes it; one that is not there has nothing to take", async () => {
+test("a module applies changes to its settings; changes for a module that is not running are only logged", async () => {
   const taken: ReloadAction[] = [];
-  const { change, said, asked } = await setUp("{}", { cron: (action) => void taken.push(action) });
+  const { change, logged, requested } = await setUp("{}", { cron: (action) => void taken.push(action) });
   change("{ cron: { enabled: false }, browser: { enabled: false } }");
   await expect.poll(() => taken).toEqual([{ kind: "restart", module: "cron" }]);
-  expect(said).toContainEqual(expect.stringContaining('nothing of "browser" runs yet'));
-  expect(asked).toEqual([]);
+  expect(logged).toContainEqual(expect.stringContaining('"browser" is not running yet'));
+  expect(requested).toEqual([]);
 });
 
-test("a module that fails to take a change goes on as before, with a warning", async () => {
+test("a module that fails to apply a change keeps running, with a warning", async () => {
   const fail = (): never => {
     throw new Error("no");
   };
-  const { change, said } = await setUp("{}", { cron: fail });
+  const { change, logged } = await setUp("{}", { cron: fail });
   change("{ cron: { enabled: false } }");
-  await expect.poll(() => said.join("\n")).toContain('"cron" could not take the changed configuration');
+  await expect.poll(() => logged.join("\n")).toContain('"cron" could not apply the changed configuration');
 });
 
-test("what needs the whole gateway asks for a restart and is not kept as good before it", async () => {
-  const { change, asked, lastGood } = await setUp("{ ui: { seamColor: '#000001' } }");
+test("a change that needs a restart requests one and is not saved as last known good before it", async () => {
+  const { change, requested, lastGood } = await setUp("{ ui: { seamColor: '#000001' } }");
   change("{ ui: { seamColor: '#000002' } }");
   await expect.poll(() => lastGood()?.ui?.seamColor).toBe("#000002");
   change("{ ui: { seamColor: '#000002' }, commands: { text: false } }");
-  expect(asked).toEqual(["config change: commands.text"]);
+  expect(requested).toEqual(["config change: commands.text"]);
   change("{ ui: { seamColor: '#000003' }, commands: { text: false } }");
-  // Long enough for what would have been kept.
+  // Long enough for a save that would have happened.
   await new Promise(setImmediate);
   expect(lastGood()).toMatchObject({ ui: { seamColor: "#000002" } });
   expect(lastGood()).not.toMatchObject({ commands: { text: false } });
 });
 
-test("a change whose maker restarts the gateway asks for nothing", async () => {
-  const { config, asked, levels } = await setUp("{}");
+test("a change followed by a restart does not request another", async () => {
+  const { config, requested, levels } = await setUp("{}");
   const edit = { kind: "patch", value: { commands: { text: false }, logging: { level: "warn" } } } as const;
   await config.edit(edit, { by: "test", restartFollows: true });
-  expect([asked, levels]).toEqual([[], ["warn"]]);
+  expect([requested, levels]).toEqual([[], ["warn"]]);
   await config.edit({ kind: "patch", value: { commands: { text: true } } }, { by: "test" });
-  expect(asked).toHaveLength(1);
+  expect(requested).toHaveLength(1);
 });
 
-test("with reloading off a change is logged, changes nothing, and is not kept as what the gateway runs with", async () => {
-  const { config, change, asked, levels, said, lastGood } = await setUp("{ gateway: { reload: { mode: 'off' } } }");
+test("with reload off, a change is logged, has no effect and is not saved as last known good", async () => {
+  const { config, change, requested, levels, logged, lastGood } = await setUp("{ gateway: { reload: { mode: 'off' } } }");
   change("{ gateway: { reload: { mode: 'off' } }, logging: { level: 'debug' }, commands: { text: false } }");
-  expect([asked, levels]).toEqual([[], [undefined]]);
-  expect(said).toContainEqual("config reload is off; ignoring (commands.text, logging)");
+  expect([requested, levels]).toEqual([[], [undefined]]);
+  expect(logged).toContainEqual("config reload is off; ignoring (commands.text, logging)");
   expect(config.current.logging?.level).toBeUndefined();
   await new Promise(setImmediate);
   expect(lastGood()?.logging).toBeUndefined();
 });
 
-test("a broken file is a problem until it is changed, or mended to what it was", async () => {
+test("an invalid file is a problem until it is fixed or restored", async () => {
   const { reload, change } = await setUp("{ logging: { level: 'info' } }");
   change("{ broken");
-  expect(reload.broken).toContain("is broken; the configuration before it stays in use");
+  expect(reload.broken).toContain("is invalid; the previous configuration stays in use");
   change("{ logging: { level: 'info' } }");
   expect(reload.broken).toBeUndefined();
   change("{ broken");

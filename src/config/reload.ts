@@ -37,16 +37,16 @@ export function createReload(deps: ReloadDeps): Reload {
   let broken = config.snapshot().source === "last-good" ? config.snapshot().reason : undefined;
 
   async function keep(): Promise<void> {
-    await config.keepAsGood().catch((error: unknown) => log.warn("the configuration could not be kept as the last good one", { error }));
+    await config.keepAsGood().catch((error: unknown) => log.warn("the configuration could not be saved as the last known good one", { error }));
   }
 
   function apply(action: ReloadAction): void {
     if (action.kind !== "hot" && action.kind !== "restart") return;
     const module = modules[action.module];
-    if (!module) return log.debug(`nothing of "${action.module}" runs yet, so nothing has to change there`);
+    if (!module) return log.debug(`"${action.module}" is not running yet, so nothing has to change there`);
     Promise.resolve()
       .then(() => module(action))
-      .catch((error: unknown) => log.warn(`"${action.module}" could not take the changed configuration; it goes on as before`, { error }));
+      .catch((error: unknown) => log.warn(`"${action.module}" could not apply the changed configuration; it continues with the previous one`, { error }));
   }
 
   function changed({ plan, restartFollows, after }: Extract<ConfigEvent, { kind: "changed" }>): void {
@@ -67,12 +67,12 @@ export function createReload(deps: ReloadDeps): Reload {
   const listening = config.onEvent((event) => {
     if (event.kind === "invalid") {
       log.error(event.message);
-      broken = `${event.snapshot.path} is broken; the configuration before it stays in use:\n${event.message}`;
+      broken = `${event.snapshot.path} is invalid; the previous configuration stays in use:\n${event.message}`;
       return;
     }
     broken = undefined;
     if (event.kind === "changed") changed(event);
-    else log.info(`${event.snapshot.path} is in order again`);
+    else log.info(`${event.snapshot.path} is valid again`);
   });
   return {
     get broken() {
@@ -86,7 +86,7 @@ export function createReload(deps: ReloadDeps): Reload {
         // It ended meanwhile: nobody else stops what was begun here.
         if (over) config[Symbol.dispose]();
       } catch (error) {
-        log.warn("the configuration file cannot be followed; changes need a restart", { error });
+        log.warn("the configuration file cannot be watched; changes need a restart", { error });
       }
     },
     [Symbol.dispose]() {

@@ -54,7 +54,7 @@ const FAILURES: readonly [string, SecretInput, Partial<SecretsDeps>, string][] =
     "does not exist",
   ],
   ["a large file", { source: "file", path: "f" }, { readFile: () => big }, "more than 65536 bytes"],
-  ["a file without the key", { source: "file", path: "f", key: "k" }, { readFile: () => Buffer.from('{ "S3CRET": 1 }') }, 'no text at key "k"'],
+  ["a file without the key", { source: "file", path: "f", key: "k" }, { readFile: () => Buffer.from('{ "S3CRET": 1 }') }, 'no string at key "k"'],
   ["a file that is not JSON", { source: "file", path: "f", key: "k" }, { readFile: () => Buffer.from("S3CRET") }, "is not JSON"],
   ["a failing program", { source: "exec", command: "p" }, { run: leaky }, "p failed"],
   ["a talkative program", { source: "exec", command: "p" }, { run: async () => big.toString() }, "more than 65536 bytes"],

@@ -41,7 +41,7 @@ export async function resolveSecret(input: SecretInput, at: string, deps: Secret
 }
 
 function unresolved(at: string, why: string, advice: string): AppError {
-  return new AppError("SECRET_UNRESOLVED", `the secret at ${at} could not be had: ${why}; ${advice}`, { details: { path: at } });
+  return new AppError("SECRET_UNRESOLVED", `the secret at ${at} could not be read: ${why}; ${advice}`, { details: { path: at } });
 }
 
 function withoutLineBreak(text: string): string {
@@ -72,7 +72,7 @@ function fromFile(input: Extract<SecretInput, { source: "file" }>, at: string, d
   } catch (error) {
     throw unresolved(at, messageOf(error), "check source.path");
   }
-  if (bytes.length > MAX_SECRET_BYTES) throw unresolved(at, `${path} has more than ${MAX_SECRET_BYTES} bytes`, "name a file that holds nothing but the secret");
+  if (bytes.length > MAX_SECRET_BYTES) throw unresolved(at, `${path} has more than ${MAX_SECRET_BYTES} bytes`, "use a file that contains only the secret");
   const text = Buffer.from(bytes).toString("utf8");
   return input.key === undefined ? text : fieldOf(text, input.key, at, path);
 }
@@ -86,7 +86,7 @@ function fieldOf(text: string, key: string, at: string, path: string): string {
   }
   const value = isObject(parsed) && Object.hasOwn(parsed, key) ? parsed[key] : undefined;
   if (typeof value === "string") return value;
-  throw unresolved(at, `${path} has no text at key "${key}"`, "check source.key");
+  throw unresolved(at, `${path} has no string at key "${key}"`, "check source.key");
 }
 
 async function fromProgram(input: Extract<SecretInput, { source: "exec" }>, at: string, deps: SecretsDeps): Promise<string> {
@@ -96,9 +96,9 @@ async function fromProgram(input: Extract<SecretInput, { source: "exec" }>, at: 
     output = await deps.run(input.command, input.args ?? [], { timeoutMs: input.timeoutMs ?? EXEC_TIMEOUT_MS, maxBytes: MAX_SECRET_BYTES });
   } catch (error) {
     // What the program wrote may hold the secret: only an error of ours is known to be safe to repeat.
-    throw unresolved(at, `${input.command} failed${error instanceof AppError ? ` (${error.code})` : ""}`, "run it by hand and see what it says");
+    throw unresolved(at, `${input.command} failed${error instanceof AppError ? ` (${error.code})` : ""}`, "run it manually to see the error");
   }
   if (Buffer.byteLength(output) > MAX_SECRET_BYTES)
-    throw unresolved(at, `${input.command} wrote more than ${MAX_SECRET_BYTES} bytes`, "let it write the secret alone");
+    throw unresolved(at, `${input.command} wrote more than ${MAX_SECRET_BYTES} bytes`, "make it print only the secret");
   return output;
 }

@@ -45,7 +45,7 @@ export const diskFiles: ConfigFiles = {
     try {
       return realpathSync(path);
     } catch (error) {
-      throw fileError(path, "could not follow", error);
+      throw fileError(path, "could not watch", error);
     }
   },
   mode(path) {
@@ -63,8 +63,8 @@ export const diskFiles: ConfigFiles = {
 
 function readWhole(fd: number, path: string): Uint8Array {
   const stat = fstatSync(fd);
-  if (stat.isDirectory()) throw new AppError("INVALID_INPUT", `could not read: ${path} is a folder; name a file`);
-  if (!stat.isFile()) throw new AppError("INVALID_INPUT", `could not read: ${path} is not a regular file; name one`);
+  if (stat.isDirectory()) throw new AppError("INVALID_INPUT", `could not read: ${path} is a folder; use a file`);
+  if (!stat.isFile()) throw new AppError("INVALID_INPUT", `could not read: ${path} is not a regular file; use one`);
   if (stat.size > MAX_CONFIG_BYTES) throw tooLarge(path, stat.size);
   const buffer = Buffer.alloc(stat.size + 1);
   let size = 0;

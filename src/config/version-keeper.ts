@@ -34,7 +34,7 @@ export function createVersionKeeper(place: Versions.VersionPlace, deps: VersionK
       last = text;
     } catch (error) {
       // A version that cannot be kept is no reason to refuse the change.
-      deps.warn?.(`a version of the configuration could not be kept: ${messageOf(error)}`);
+      deps.warn?.(`a version of the configuration could not be saved: ${messageOf(error)}`);
     }
   }
   function add(text: string): void {

@@ -33,14 +33,18 @@ export const SEAL_BYTES = 12;
 const VALUES = ["callback_data", "callbackData", "data", "value"];
 
 const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+const isKey = (value: unknown): value is string => typeof value === "string" && value !== "";
 const markOf = (key: string, command: string): string => createHmac("sha256", key).update(command).digest().subarray(0, MARK_BYTES).toString("base64url");
 
 export function createButtonSeal({ store, random }: ButtonSealDeps): ButtonSeal {
   /** Persisted: buttons are pressed after restarts, too. */
   async function loadKey(): Promise<string> {
     const found = await store.read("meta.get", { key: KEY });
-    if (typeof found === "string" && found !== "") return found;
+    if (isKey(found)) return found;
     const made = random.bytes(32).toString("base64url");
+    // Another part of the gateway may be making one at this moment: all use the one that was there first.
+    const first = await store.write("meta.add", { key: KEY, value: made });
+    if (isKey(first)) return first;
     await store.write("meta.set", { key: KEY, value: made });
     return made;
   }

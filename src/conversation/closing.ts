@@ -127,7 +127,7 @@ function failureNote(runId: string, result: Exclude<RunOutcome, { status: "ok" }
     const abort = { runId, origin: result.abortedBy ?? "rpc" };
     return { ...gatewayMessage("gateway-injected", "", at, { abort }), errorMessage: "cancelled before it was answered" };
   }
-  return { ...gatewayMessage("gateway-injected", "", at), stopReason: "error", errorMessage: result.error };
+  return { ...gatewayMessage("gateway-injected", "", at), idempotencyKey: `${runId}:assistant`, stopReason: "error", errorMessage: result.error };
 }
 
 export interface Closing {

@@ -10,7 +10,7 @@ import type { ReplyAddress } from "./address.ts";
 export const GREETING = [
   "A new conversation has just begun.",
   "Greet the person in one to three short sentences, in your own voice and as the files of your workspace describe you, and ask what they would like to do.",
-  "Do not speak about this note, about tools, or about how you work inside.",
+  "Do not mention this note, tools or how you work internally.",
 ].join(" ");
 
 export type AbortReason = "rpc" | "stop" | "timeout" | "interrupt";
@@ -49,7 +49,11 @@ export interface RunRequest {
   /** System lines for the agent, before the message. */
   readonly events?: readonly { readonly text: string; readonly at: number }[];
   /** Nobody wrote the message: the inbox keeps it as an input of this kind. */
-  readonly kind?: "exec" | "cron" | "heartbeat" | "webhook" | "subagent" | "announce" | "session";
+  readonly kind?: "exec" | "cron" | "heartbeat" | "webhook" | "subagent" | "announce" | "session" | "regenerate";
+  /** With the kind `cron`: the job that it runs for. */
+  readonly jobId?: string;
+  /** With the kind `regenerate`: the message is in the transcript already, and is answered once more. */
+  readonly again?: true;
   /** Of a heartbeat: what is done with its answer. */
   readonly heartbeat?: HeartbeatRun;
   /** The session whose system lines that ask for a heartbeat it gets, where that is another one. */
@@ -181,6 +185,8 @@ export interface Responder {
   outcome(runId: string, signal?: AbortSignal): Promise<RunOutcome | undefined>;
   /** Ends runs: all of a session, with what waits there, or one. Gives the ids of those it reached. */
   abort(target: { readonly sessionKey: string; readonly runId?: string }, reason: "rpc" | "stop" | "timeout"): readonly string[];
+  /** Shows a message that waits to the turn that runs, at its next step. False: it does not wait, or that turn does not take it. */
+  steer?(target: { readonly sessionKey: string; readonly runId: string }): boolean;
   /** Carries out a stop command at once, without a run of its own. Gives the ids of the runs it reached; undefined when the text is no command here. */
   stopCommand?(request: Pick<RunRequest, "sessionKey" | "message" | "channel" | "scopes" | "owner">): Promise<readonly string[] | undefined>;
   /** Called with everything that happens in any run, in order. */

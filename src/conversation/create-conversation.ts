@@ -225,6 +225,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     accept: runs.accept,
     outcome: runs.outcome,
     abort: (target, reason) => end(target, reason).runIds,
+    steer: ({ sessionKey, runId }) => lanes.steer(sessionKey, ({ id }) => id === runId),
     stopCommand: examination.stopCommand,
     async stop(sessionKey) {
       const { runIds, turns, dropped } = end({ sessionKey }, "stop");

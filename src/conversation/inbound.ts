@@ -18,6 +18,8 @@ interface InboundAccess {
   readonly wasMentioned: boolean;
   /** The chat answers only when we are spoken to. */
   readonly requireMention?: boolean;
+  /** A recording in a chat that wants to be spoken to: it starts a turn only if the words in it name us. */
+  readonly unlessUnnamed?: true;
   /** For `why`. */
   readonly why: string;
   /** The key of the configuration that decided. */
@@ -107,10 +109,11 @@ export function requestOf(row: InboxRow): ClientRequest | undefined {
   return { ...stored, inboxId: row.id, runId: row.messageId, sessionKey, agentId, message: row.text };
 }
 
-/** What a run was accepted with; undefined when none of that id is known. */
-export async function acceptedRequest(store: Pick<Store, "read">, runId: string): Promise<ClientRequest | undefined> {
+/** What a run was accepted with, and when; undefined when none of that id is known. */
+export async function acceptedRequest(store: Pick<Store, "read">, runId: string): Promise<(ClientRequest & { readonly acceptedAt: number }) | undefined> {
   const [row] = await store.read("inbox.find", { messageId: runId, ...RUNS });
-  return row && requestOf(row);
+  const request = row && requestOf(row);
+  return request && { ...request, acceptedAt: row.receivedAt };
 }
 
 const isChannelRecord = (value: unknown): value is InboundRecord => isRecord(value) && value["kind"] === "channel";
@@ -264,7 +267,7 @@ const MAX_READ = 4096;
 const MAX_MEDIA = 32;
 const MAX_QUOTE = 20_000;
 const MAX_UNTRUSTED = 10;
-const CUT = "\n[The message was longer; the rest was left out.]";
+const CUT = "\n[The message was longer; the rest was cut.]";
 
 const KINDS: ReadonlySet<string> = new Set(["message", "command", "button", "edit", "reaction", "member", "notice"]);
 const CHAT_TYPES: ReadonlySet<string> = new Set(["direct", "group", "channel"]);
@@ -290,8 +293,8 @@ function textOf(value: unknown, most = MAX_TEXT): string {
 
 /** The event with every part inside its bounds. Throws `INVALID_INPUT` for what cannot be a message at all. */
 export function boundedEvent(event: ChannelInboundEvent): ChannelInboundEvent {
-  if (!KINDS.has(event.kind)) throw new AppError("INVALID_INPUT", `an inbound event must be one of ${[...KINDS].join(", ")}, got ${event.kind}`);
-  if (!CHAT_TYPES.has(event.chat.type)) throw new AppError("INVALID_INPUT", `a chat is direct, group or channel, got ${event.chat.type}`);
+  if (!KINDS.has(event.kind)) throw new AppError("INVALID_INPUT", `the kind of an inbound event must be one of ${[...KINDS].join(", ")}, got ${event.kind}`);
+  if (!CHAT_TYPES.has(event.chat.type)) throw new AppError("INVALID_INPUT", `the type of a chat must be direct, group or channel, got ${event.chat.type}`);
   const { chat, sender, replyTo } = event;
   return {
     ...event,
@@ -305,6 +308,7 @@ export function boundedEvent(event: ChannelInboundEvent): ChannelInboundEvent {
       channelName: lineOf(chat.channelName),
       parentName: lineOf(chat.parentName),
       space: lineOf(chat.space),
+      guildSlug: lineOf(chat.guildSlug),
     },
     sender: { ...sender, id: idOf("the sender", sender.id), name: lineOf(sender.name), username: lineOf(sender.username), tag: lineOf(sender.tag) },
     media: event.media?.slice(0, MAX_MEDIA),

@@ -7,6 +7,7 @@ import type * as followUp from "./approvals/follow-up.ts";
 import type * as commands from "./commands/create-commands.ts";
 import type * as delivery from "./delivery/index.ts";
 import type * as keepMedia from "./keep-media.ts";
+import type * as sentFile from "./sent-file.ts";
 import type * as sessionPost from "./session-post.ts";
 import type * as why from "./why/index.ts";
 
@@ -26,10 +27,16 @@ export type { Commands } from "./commands/commands.ts";
 export type { CommandPorts, SubagentView } from "./commands/ports.ts";
 export type { ActionRequest, CurrentChat, Messages, MessagesDeps, MirroredMessage, PollRequest, SendRequest, SentMessage } from "./delivery/index.ts";
 export type { Delivery, DeliveryDeps, OutgoingFacts, SendReport } from "./delivery/index.ts";
+export { receiptOf, type Receipt } from "./delivery/receipt.ts";
 
 /** Sending, loaded with the first message that goes out over a channel. */
 export async function loadDelivery(): Promise<typeof delivery> {
   return import("./delivery/index.ts");
+}
+
+/** Files that answers name, loaded with the first that a client shows. */
+export async function loadSentFiles(): Promise<typeof sentFile> {
+  return import("./sent-file.ts");
 }
 
 /** Commands, loaded with the first message that may be one. */

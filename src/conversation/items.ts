@@ -123,6 +123,10 @@ export interface Listener {
   failureNotice(turn: Turn, text: string, context: ConversationContext): Promise<readonly Write[]>;
 }
 
+/** Whether someone spoke. */
+export const hasRecording = ({ messages }: Pick<Item, "messages">): boolean =>
+  messages.some(({ event }) => event.media?.some(({ kind, mimeType = "" }) => kind === "audio" || mimeType.startsWith("audio/")));
+
 /** A turn that ends before it begins: of one item, and those that were merged into it. */
 export const endingOf = (item: Item): Turn => ({
   main: item,
@@ -265,7 +269,7 @@ export interface AbortTarget {
 export function whileWanted<T>(id: string, awaited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return awaited;
   const { promise, reject } = Promise.withResolvers<never>();
-  const cancel = (): void => reject(new AppError("CANCELLED", `run ${id} is no longer waited for`));
+  const cancel = (): void => reject(new AppError("CANCELLED", `nothing waits for run ${id} any more`));
   if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel, { once: true });
   return Promise.race([awaited, promise]).finally(() => signal.removeEventListener("abort", cancel));
@@ -358,7 +362,7 @@ export function createOpenItems(removed: (sessionKey: string) => void = () => {}
     isForClient(runId) {
       const { request, sessionKey = "" } = items.get(runId) ?? {};
       if (request?.channel !== "webchat" || request.reply || sessionKey.includes(":subagent:")) return false;
-      return request.kind === undefined || request.kind === "exec" || request.kind === "announce";
+      return request.kind === undefined || request.kind === "exec" || request.kind === "announce" || request.kind === "regenerate";
     },
   };
   return open;

@@ -51,7 +51,7 @@ test("a file that the platform could not give is asked for again; one that it re
 
 test("a file that turns out too large while it comes is reported with the setting", async () => {
   expect(await fetchedAfter({ code: "TOO_LARGE", delivery: { state: "failed" } })).toMatchObject({
-    problems: ["a.txt is larger than 8 MB, which is what channels.discord.mediaMaxMb allows"],
+    problems: ["a.txt is larger than 8 MB, the limit of channels.discord.mediaMaxMb"],
     asked: 1,
   });
 });

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isRecord } from "../base/records.ts";
-import { readFile, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { AppError, messageOf } from "../base/errors.ts";
 import type { Ids } from "../base/ids.ts";
+import { readRegular } from "../base/open-below.ts";
 import { formatBytes } from "../base/text.ts";
 import { effectiveChannelConfig } from "../channels/index.ts";
 import { type Config, knownChannel } from "../config/index.ts";
@@ -97,7 +98,7 @@ const fieldsOf = (error: unknown): Readonly<Record<string, unknown>> => (typeof 
 
 function problemOf(error: unknown, name: string, { maxBytes, setting }: Limit): string {
   if (error instanceof LeftOut) return error.message;
-  if (fieldsOf(error)["code"] === "TOO_LARGE") return `${name} is larger than ${formatBytes(maxBytes)}, which is what ${setting} allows`;
+  if (fieldsOf(error)["code"] === "TOO_LARGE") return `${name} is larger than ${formatBytes(maxBytes)}, the limit of ${setting}`;
   return `${name} could not be fetched: ${messageOf(error)}`;
 }
 
@@ -121,7 +122,7 @@ async function shown({ config }: Deps, file: KeptMedia): Promise<KeptMedia> {
   try {
     if (!isPicture(mimeType) || relative(await realpath(folder), await realpath(path)).startsWith("..")) return file;
     if ((await stat(path)).size > MAX_IMAGE) return file;
-    return { ...file, image: { type: "image", data: (await readFile(path)).toString("base64"), mimeType } };
+    return { ...file, image: { type: "image", data: (await readRegular(path)).toString("base64"), mimeType } };
   } catch {
     return file; // It is gone: its path is given all the same.
   }

@@ -280,3 +280,22 @@ describe("a client's messages in a session with a mode of its own", () => {
     expect(started).toEqual([["a"], ["b"], ["c"]]);
   });
 });
+
+test("a message that waits is shown to the turn that runs when that is asked for, and is not answered again", () => {
+  const { lane, started, steered, end } = lab();
+  for (const text of ["a", "b", "c"]) lane.add(asked(text));
+  expect(lane.steer(({ text }) => text === "c")).toBe(true);
+  expect(lane.steer(({ text }) => text === "nobody")).toBe(false);
+  expect([steered, lane.depth]).toEqual([["c"], 1]);
+  end();
+  end();
+  expect(started).toEqual([["a"], ["b"]]);
+});
+
+test("a message that the turn does not take goes on waiting", () => {
+  const { lane, started, end } = lab({ steerable: false });
+  for (const text of ["a", "b"]) lane.add(asked(text));
+  expect([lane.steer(() => true), lane.depth]).toEqual([false, 1]);
+  end();
+  expect(started).toEqual([["a"], ["b"]]);
+});

@@ -68,6 +68,8 @@ export interface SessionLane {
   began(turn: ActiveTurn): void;
   /** It is over: the next may begin. */
   ended(): void;
+  /** Shows a message that waits to the turn that runs. False: none such waits, or the turn does not take it, and it goes on waiting. */
+  steer(fits: (item: Item) => boolean): boolean;
   /** Ends the turn that runs; what waits stays. */
   interrupt(): void;
   /** Gives what waits and forgets it; only what fits, when that is given. */
@@ -107,13 +109,13 @@ function makeSpace(held: Held, item: Item, drop: SessionLaneDeps["drop"]): boole
   const cap = item.queue.cap.value;
   if (waiting.length < cap) return true;
   if (item.queue.drop.value === "new") {
-    drop([item], `the queue is full (${cap}) and keeps what came first`);
+    drop([item], `the queue is full (${cap}); newer messages are dropped`);
     return false;
   }
   const [oldest] = waiting;
   if (!oldest) return true;
   held.items = held.items.filter((one) => one !== oldest);
-  if (item.queue.drop.value === "old") drop([oldest], `the queue is full (${cap}) and keeps what came last`);
+  if (item.queue.drop.value === "old") drop([oldest], `the queue is full (${cap}); older messages are dropped`);
   else held.summarised.push(oldest);
   return true;
 }
@@ -163,7 +165,7 @@ export function createSessionLane({ clock, start, drop }: SessionLaneDeps): Sess
   }
 
   function interrupt(item: Item): void {
-    drop([...held.items, ...held.summarised], "a newer message came");
+    drop([...held.items, ...held.summarised], "replaced by a newer message");
     held = { items: [item], summarised: [] };
     active?.interrupt();
     if (!busy) next();
@@ -186,6 +188,12 @@ export function createSessionLane({ clock, start, drop }: SessionLaneDeps): Sess
       held.items.unshift(...(active?.unshown().filter((item) => !held.items.includes(item)) ?? []));
       active = undefined;
       next();
+    },
+    steer(fits) {
+      const item = held.items.find(fits);
+      if (!item || active?.steer(item) !== true) return false;
+      held.items = held.items.filter((one) => one !== item);
+      return true;
     },
     interrupt: () => active?.interrupt(),
     clear(fits = () => true) {
@@ -224,6 +232,8 @@ export interface SessionLanes {
   add(item: Item): void;
   /** Takes back what waits in a session; only what fits, when that is given. */
   clear(sessionKey: string, fits?: (item: Item) => boolean): readonly Item[];
+  /** Shows a message that waits in a session to the turn that runs there. */
+  steer(sessionKey: string, fits: (item: Item) => boolean): boolean;
   /** Ends the turn that runs in a session; what waits stays. */
   interrupt(sessionKey: string): void;
   /** False: what is added begins at once. */
@@ -278,6 +288,7 @@ export function createSessionLanes(deps: LanesDeps): SessionLanes {
       else laneOf(item.sessionKey).add(item);
     },
     clear: (sessionKey, fits) => lanes.get(sessionKey)?.clear(fits) ?? [],
+    steer: (sessionKey, fits) => lanes.get(sessionKey)?.steer(fits) ?? false,
     interrupt: (sessionKey) => lanes.get(sessionKey)?.interrupt(),
     isBusy: (sessionKey) => lanes.get(sessionKey)?.isIdle === false,
     depth: (sessionKey) => lanes.get(sessionKey)?.depth ?? 0,

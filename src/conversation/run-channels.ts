@@ -55,7 +55,7 @@ function createSectionCheck({
     wrongIn: (channel) =>
       wrong()
         .filter(({ path }) => isIn(`channels.${channel}`, path))
-        .map(({ path, message, file, line }) => ({ path, message, fix: `Change it in line ${line} of ${file}.` })),
+        .map(({ path, message, file, line }) => ({ path, message, fix: `Change it on line ${line} of ${file}.` })),
     [Symbol.dispose]: () => listening[Symbol.dispose](),
   };
 }
@@ -98,6 +98,10 @@ export interface RunningChannels {
   readonly channels: Channels;
   /** Everything is in place: accounts are started, what was left unsent is sent. */
   start(): Promise<void>;
+  /** Whether accounts are still being started, or have not said yet that they are there: their webhooks may be missing. */
+  isStarting(): boolean;
+  /** Calls this when an account's health changed, except by time alone. */
+  onHealth(listener: () => void): Disposable;
   /** Settings of a channel changed. */
   reload(action: ReloadAction): Promise<void>;
 }
@@ -107,7 +111,9 @@ export function runChannels(deps: RunChannelsDeps, stack: AsyncDisposableStack):
   const log = deps.log.subsystem("channels");
   const skipped = isTruthy(env["OPENCLAW_SKIP_CHANNELS"]);
   let started = false;
+  let isOver = false;
   const registered = new Set<string>();
+  const listeners = new Set<() => void>();
   const sections = stack.use(createSectionCheck({ config, plugins, log }));
   const channels = stack.use(
     createChannels({
@@ -121,6 +127,7 @@ export function runChannels(deps: RunChannelsDeps, stack: AsyncDisposableStack):
       activity,
       misconfigured: sections.wrongIn,
       onChange({ channel, accountId, state }) {
+        for (const listener of listeners) listener();
         if (state !== "ok") {
           registered.delete(`${channel}\0${accountId}`);
           return;
@@ -142,7 +149,7 @@ export function runChannels(deps: RunChannelsDeps, stack: AsyncDisposableStack):
     registered.add(key);
     const { agentId } = routing.resolveRoute({ config: config.current, channel, accountId });
     commands
-      .native(agentId, channel)
+      .native(agentId, { channel, accountId })
       .then((commands) => adapter.register({ cfg: structuredClone(config.current), accountId, commands: [...commands], signal: AbortSignal.timeout(30_000) }))
       .catch((error: unknown) => log.warn(`commands could not be put into the menu of ${channel}: ${messageOf(error)}`, { channel, accountId }));
   }
@@ -156,11 +163,20 @@ export function runChannels(deps: RunChannelsDeps, stack: AsyncDisposableStack):
   return {
     channels,
     async start() {
-      if (skipped) return log.warn("OPENCLAW_SKIP_CHANNELS is set: no channel is started");
-      started = true;
-      if (table.list().length === 0) return;
-      sections.look();
-      await channels.start();
+      if (skipped) log.warn("OPENCLAW_SKIP_CHANNELS is set: no channels are started");
+      else {
+        started = true;
+        if (table.list().length > 0) {
+          sections.look();
+          await channels.start();
+        }
+      }
+      isOver = true;
+    },
+    isStarting: () => !isOver || channels.isStarting(),
+    onHealth(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
     async reload(action) {
       if (action.kind === "restart" && action.id !== undefined) await channels.reload([`channels.${action.id}`]);

@@ -109,7 +109,7 @@ function isAccountLost(causes: readonly Fields[]): boolean {
 export function classifyFailure(error: unknown): FailedAttempt {
   const causes = chain(error);
   const codes = causes.flatMap(({ code }) => (typeof code === "string" || typeof code === "number" ? [String(code)] : []));
-  const text = messageOf(error) || "no reason was given";
+  const text = messageOf(error) || "no reason given";
   const code = codes.find((one) => !text.includes(one));
   const judged = judge(error);
   // What has to wait because too much was sent says nothing about the account.

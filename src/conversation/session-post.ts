@@ -47,7 +47,7 @@ const REPLY_SKIP = "REPLY_SKIP";
 const ANNOUNCE_SKIP = "ANNOUNCE_SKIP";
 
 const replyOf = (outcome: RunOutcome | undefined): SessionReply => {
-  if (!outcome || outcome.status === "error") return { status: "error", error: outcome?.error ?? "the run is not known" };
+  if (!outcome || outcome.status === "error") return { status: "error", error: outcome?.error ?? "unknown run" };
   const isSkip = outcome.silent === true || outcome.text.trim() === REPLY_SKIP;
   return { status: "ok", reply: isSkip ? "" : outcome.text };
 };
@@ -96,7 +96,7 @@ async function afterwards(deps: Deps, exchange: Exchange, first: string): Promis
   let said = first;
   for (let turn = 0; turn < turns; turn += 1) {
     const [speaker, other] = turn % 2 === 0 ? [from, to] : [to, from];
-    const about = `Session ${other.key} answered you. Reply ${REPLY_SKIP} when nothing more has to be said.`;
+    const about = `Session ${other.key} answered you. Reply ${REPLY_SKIP} when there is nothing more to say.`;
     const answer = saidIn(await ask(deps, speaker, `${runId}-${turn}`, said, about, other), REPLY_SKIP);
     if (answer === undefined) break;
     said = answer;
@@ -110,7 +110,7 @@ async function announce(deps: Deps, { runId, from, to }: Exchange): Promise<read
   const { channel, to: target, accountId = "default", threadId } = deliveryOf(entry) ?? {};
   if (channel === undefined || target === undefined || channel === "webchat") return [];
   if (!sendPolicy(deps.config.current, to.key, entry, channel).allowed) return [];
-  const about = `Say in this chat what came of the exchange with the other session, if people there should know. Reply ${ANNOUNCE_SKIP} to stay silent.`;
+  const about = `Report in this chat the outcome of the exchange with the other session, if people there should know. Reply ${ANNOUNCE_SKIP} to stay silent.`;
   const text = saidIn(await ask(deps, to, `${runId}-announce`, "The exchange with the other session is over.", about, from), ANNOUNCE_SKIP);
   if (text === undefined) return [];
   const chatType = entry?.chatType === "group" || entry?.chatType === "channel" ? entry.chatType : "direct";

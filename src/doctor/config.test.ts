@@ -61,7 +61,7 @@ test("unknown keys and misspelt names do not stand in the way of each other's re
   const checks = ["config.file", "config.names", "config.keys"];
   const outcomes = await here.look(checks, { fix: true });
   expect(outcomes.map(({ level }) => level)).toEqual(["ok", "ok", "ok"]);
-  expect(outcomes[1]?.repaired).toMatch(/wrote tools\.deny\.0 = "exec", took out agnets; .*\.bak/);
+  expect(outcomes[1]?.repaired).toMatch(/Wrote tools\.deny\.0 = "exec", removed agnets; .*\.bak/);
   const after = here.read(here.configPath);
   expect(after).toContain('"exec"');
   expect(after).not.toContain("agnets");
@@ -132,7 +132,7 @@ test("a gateway without an owner is named, and a list of several people that sta
   const look = async (config: string) => (await place(config).look(["access.owner"])).map(({ level, text, todo }) => [level, text, todo]);
   const [[level, text, todo] = []] = await look(`{ channels: { telegram: { botToken: "1:x", allowFrom: ["*"] } } }`);
   expect([level, todo]).toEqual(["warn", expect.stringContaining("openclaw pairing owner telegram ")]);
-  expect(text).toContain("nobody is the owner");
+  expect(text).toContain("no owner is set");
   const several = await look(`{ channels: { telegram: { accounts: { a: { allowFrom: [1, 2] } } } } }`);
   expect(several).toEqual([["info", expect.stringContaining("all 2 senders of channels.telegram.accounts.a.allowFrom are owners"), expect.anything()]]);
   for (const well of [

@@ -6,7 +6,7 @@ import { legacyState } from "./checks/legacy-state.ts";
 import { sessionLocks, fileModes, stateFolder, stateFolders, stateParts } from "./checks/state.ts";
 import { defaultModel, gmailModel, memorySearch, modelKeys } from "./checks/models.ts";
 import { configNames } from "./checks/names.ts";
-import { clockSkew, controlUi, nodeVersion, oldVariables, timeZone } from "./checks/program.ts";
+import { browserProgram, clockSkew, controlUi, nodeVersion, oldVariables, timeZone } from "./checks/program.ts";
 import { sandbox, workspaceTips } from "./checks/agents.ts";
 import { linger, otherInstances, otherServices, serviceFile } from "./checks/service.ts";
 import { freeDisk, storeFile, transcripts } from "./checks/store.ts";
@@ -18,6 +18,7 @@ import type { DoctorDeps } from "./deps.ts";
 export const CHECKS: readonly Check[] = [
   nodeVersion,
   controlUi,
+  browserProgram,
   oldVariables,
   clockSkew,
   timeZone,
@@ -92,8 +93,8 @@ async function look(check: Check, deps: DoctorDeps): Promise<readonly Finding[]>
       {
         part: "failed",
         level: "error",
-        text: `${check.title}: the check itself failed: ${messageOf(error)}`,
-        todo: "run openclaw doctor again; if it stays so, report it",
+        text: `${check.title}: the check failed: ${messageOf(error)}`,
+        todo: "run openclaw doctor again; if this persists, please report it",
       },
     ];
   }
@@ -128,7 +129,7 @@ export async function examine(deps: DoctorDeps, { checks, onFound, decide, onTri
       if (!decided.has(repair)) decided.set(repair, await decide(repair, check));
       const earlier = made.get(repair);
       if (!decided.get(repair)) outcomes.push({ ...shown, repair: described(repair) });
-      else if (earlier) outcomes.push({ ...earlier, id, text: earlier.repaired === undefined ? `${text}; it could not be repaired, either` : text });
+      else if (earlier) outcomes.push({ ...earlier, id, text: earlier.repaired === undefined ? `${text}; the repair did not help` : text });
       else {
         const outcome = await tried(repair, shown);
         made.set(repair, outcome);

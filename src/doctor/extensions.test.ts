@@ -67,7 +67,7 @@ test("channels that are configured without a plugin, with one that is off, or wi
   expect(outcomes.map(({ id, level, todo }) => [id, level, todo])).toEqual([
     ["channels.config:slack", "warn", "openclaw plugins enable slack"],
     ["channels.config:zork", "error", expect.stringContaining("plugins install")],
-    ["channels.config", "error", `correct line 2 of ${here.configPath}`],
+    ["channels.config", "error", `fix line 2 of ${here.configPath}`],
   ]);
 });
 
@@ -111,7 +111,7 @@ test("a skill of a plugin whose front matter has no end is named", async () => {
   const [outcome] = await here.look(["skills.programs"], { inventory: withPlugins([entry({ id: "helper", skillDirs: [skillDir] })]) });
   expect(outcome).toMatchObject({
     level: "warn",
-    text: `${join(skillDir, "broken", "SKILL.md")}: the front matter has no end: a line --- has to follow the last field`,
+    text: `${join(skillDir, "broken", "SKILL.md")}: the front matter is not closed: add a line --- after the last field`,
   });
 });
 

@@ -39,7 +39,7 @@ export function makeMoves(moves: readonly Move[]): number {
     if (!existsSync(from)) continue;
     ensureFolder(dirname(to));
     try {
-      if (existsSync(to)) throw Object.assign(new Error(`${to} is there already`), { code: "EEXIST" });
+      if (existsSync(to)) throw Object.assign(new Error(`${to} already exists`), { code: "EEXIST" });
       renameSync(from, to);
       syncFolder(dirname(to));
     } catch (error) {

@@ -33,7 +33,7 @@ test("sessions from before there were agents move to the main agent, with keys o
     global: { sessionId: "g", updatedAt: 1 },
   });
   expect(readdirSync(join(here.state, "sessions"))).toEqual(["sessions.json.moved"]);
-  expect(await here.look(["state.legacy"], { fix: true })).toMatchObject([{ level: "ok", text: "Old places: well" }]);
+  expect(await here.look(["state.legacy"], { fix: true })).toMatchObject([{ level: "ok", text: "Legacy locations: well" }]);
 });
 
 test("the database takes over what was moved, as it would have from the old place; what it has taken over is left where it is", async () => {
@@ -44,7 +44,7 @@ test("the database takes over what was moved, as it would have from the old plac
     await here.look(["state.legacy"], { fix });
     await using store = await openStore({ stateDir: here.state, clock: systemClock });
     expect(await store.read("sessions.get", { key: "agent:main:main" })).toMatchObject({ entry: { sessionId: "a1" } });
-    expect(await here.look(["state.legacy"], { fix: true })).toMatchObject([{ level: "ok", text: "Old places: well" }]);
+    expect(await here.look(["state.legacy"], { fix: true })).toMatchObject([{ level: "ok", text: "Legacy locations: well" }]);
     expect(here.has("sessions/a1.jsonl")).toBe(!fix);
   }
 });
@@ -54,7 +54,7 @@ test("an index that cannot be read stays where it is, with its transcripts", asy
   here.put("sessions/a1.jsonl", "one");
   here.put("sessions/sessions.json", "{ half");
   expect(await here.look(["state.legacy"], { fix: true })).toMatchObject([
-    { id: "state.legacy:sessions", level: "warn", todo: expect.stringContaining("mend") },
+    { id: "state.legacy:sessions", level: "warn", todo: expect.stringContaining("repair ") },
   ]);
   expect([here.has("sessions/a1.jsonl"), here.has("sessions/sessions.json")]).toEqual([true, true]);
 });

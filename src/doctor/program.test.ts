@@ -32,12 +32,20 @@ test("the page in the browser: missing, of another version, not whole, or not wa
   expect(await place({ config: `{ gateway: { controlUi: { enabled: false } } }` }).look(["program.ui"])).toMatchObject([{ level: "ok" }]);
 });
 
+test("a browser that is used and not installed is named with how to install it", async () => {
+  const look = (config: string) => place({ config, env: { PATH: "/no/such/folder" } }).look(["program.browser"], { platform: "darwin" });
+  expect(await look("{}")).toMatchObject([{ level: "ok" }]);
+  expect(await look(`{ browser: { enabled: false } }`)).toMatchObject([{ level: "ok" }]);
+  expect(await look(`{ browser: { cdpUrl: "http://127.0.0.1:9222" } }`)).toMatchObject([{ level: "ok" }]);
+  const missing = { level: "warn", todo: expect.stringContaining("brew install --cask google-chrome") };
+  expect(await look(`{ browser: { headless: true } }`)).toMatchObject([missing]);
+  expect(await look(`{ tools: { alsoAllow: ["browser"] } }`)).toMatchObject([missing]);
+  expect(await look(`{ browser: { executablePath: "/no/such/browser" } }`)).toMatchObject([{ text: expect.stringContaining("/no/such/browser") }]);
+});
+
 test("variables under old names, and what they are called now", async () => {
   const here = place({ env: { CLAWDBOT_GATEWAY_PORT: "1", MOLTBOT_X: "1", OPENCLAW_X: "2" } });
-  expect((await here.look(["program.variables"])).map(({ todo }) => todo)).toEqual([
-    "set OPENCLAW_GATEWAY_PORT in its place",
-    "take it away: OPENCLAW_X is set",
-  ]);
+  expect((await here.look(["program.variables"])).map(({ todo }) => todo)).toEqual(["use OPENCLAW_GATEWAY_PORT instead", "remove it: OPENCLAW_X is set"]);
 });
 
 test("a file from the future says that the clock is wrong", async () => {

@@ -57,34 +57,34 @@ const isEntry = (word: string): boolean => /(?:^|\/)(?:openclaw|clawdbot|moltbot
 
 function commandIssues(command: readonly string[], wanted: readonly string[]): ServiceIssue[] {
   const [node = "", ...rest] = command;
-  if (node === "" || !command.includes("gateway")) return [{ code: "gateway-command-missing", text: "it does not run the gateway" }];
+  if (node === "" || !command.includes("gateway")) return [{ code: "gateway-command-missing", text: "it does not start the gateway" }];
   const entry = rest.find(isEntry);
   const issues: ServiceIssue[] = [];
-  if (entry !== wanted[1]) issues.push({ code: "gateway-entrypoint-mismatch", text: `it runs ${entry ?? node}, this is ${wanted[1]}` });
+  if (entry !== wanted[1]) issues.push({ code: "gateway-entrypoint-mismatch", text: `it starts ${entry ?? node} instead of ${wanted[1]}` });
   if (/^bun\b/.test(basename(node))) issues.push({ code: "gateway-runtime-bun", text: `it runs under Bun (${node}); the gateway needs Node` });
   else if (node !== wanted[0] && OF_VERSION_MANAGER.test(node)) {
-    issues.push({ code: "gateway-runtime-node-version-manager", text: `its Node is a version manager's (${node}), which an update takes away` });
+    issues.push({ code: "gateway-runtime-node-version-manager", text: `its Node belongs to a version manager (${node}) and disappears with an update` });
   }
-  if (node.startsWith("/") && !existsSync(node)) issues.push({ code: "gateway-runtime-node-system-missing", text: `its Node is not there any more: ${node}` });
+  if (node.startsWith("/") && !existsSync(node)) issues.push({ code: "gateway-runtime-node-system-missing", text: `its Node no longer exists: ${node}` });
   return issues;
 }
 
 function pathIssues(path: string | undefined, wanted: string): ServiceIssue[] {
-  if (path === undefined) return [{ code: "gateway-path-missing", text: "it sets no PATH: programs of skills and tools are not found" }];
+  if (path === undefined) return [{ code: "gateway-path-missing", text: "it sets no PATH, so programs of skills and tools are not found" }];
   const [has, needs] = [path.split(":"), wanted.split(":")];
   const missing = needs.filter((folder) => !has.includes(folder));
   const extra = has.filter((folder) => !needs.includes(folder));
   return [
-    ...(missing.length === 0 ? [] : [{ code: "gateway-path-missing-dirs", text: `its PATH lacks ${missing.join(", ")}` }]),
-    ...(extra.length === 0 ? [] : [{ code: "gateway-path-nonminimal", text: `its PATH has more than is needed: ${extra.join(", ")}` }]),
+    ...(missing.length === 0 ? [] : [{ code: "gateway-path-missing-dirs", text: `its PATH is missing ${missing.join(", ")}` }]),
+    ...(extra.length === 0 ? [] : [{ code: "gateway-path-nonminimal", text: `its PATH has unneeded entries: ${extra.join(", ")}` }]),
   ];
 }
 
 function tokenIssues(token: string | undefined, configured: string | undefined): ServiceIssue[] {
   if (token === undefined || token === configured) return [];
   return configured === undefined
-    ? [{ code: "gateway-token-drift", text: "it has a token that the configuration does not have" }]
-    : [{ code: "gateway-token-mismatch", text: "its token is not the one of the configuration" }];
+    ? [{ code: "gateway-token-drift", text: "it has a token that is not in the configuration" }]
+    : [{ code: "gateway-token-mismatch", text: "its token differs from the configuration" }];
 }
 
 function platformIssues(kind: ServiceFacts["kind"], directives: ReadonlyMap<string, string>): ServiceIssue[] {
@@ -92,15 +92,15 @@ function platformIssues(kind: ServiceFacts["kind"], directives: ReadonlyMap<stri
     fits(directives.get(name) ?? "") ? [] : [{ code, text }];
   if (kind === "launchd") {
     return [
-      ...wanted("KeepAlive", (value) => value !== "" && value !== "<false/>", "launchd-keep-alive", "it is not started again when it ends"),
+      ...wanted("KeepAlive", (value) => value !== "" && value !== "<false/>", "launchd-keep-alive", "it is not restarted when it exits"),
       ...wanted("RunAtLoad", (value) => value === "<true/>", "launchd-run-at-load", "it is not started at login"),
     ];
   }
   const online = (value: string): boolean => value.split(/\s+/).includes("network-online.target");
   return [
     ...wanted("After", online, "systemd-after-network-online", "it does not wait for the network"),
-    ...wanted("Wants", online, "systemd-wants-network-online", "it does not ask for the network"),
-    ...wanted("RestartSec", (value) => /^\d+(?:s|ms)?$/.test(value) && value !== "0", "systemd-restart-sec", "it is started again without a pause"),
+    ...wanted("Wants", online, "systemd-wants-network-online", "it does not request the network"),
+    ...wanted("RestartSec", (value) => /^\d+(?:s|ms)?$/.test(value) && value !== "0", "systemd-restart-sec", "it restarts without a delay"),
   ];
 }
 

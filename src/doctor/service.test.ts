@@ -106,7 +106,7 @@ test("a token that only the service file has is saved before the file is rewritt
   const here = place({ config: `{ gateway: { mode: "local" } }` });
   const service = facts({ installed: `${UNIT}Environment="OPENCLAW_GATEWAY_TOKEN=only-here"\n` });
   const [outcome] = await here.look(["service.file"], { fix: true, service: () => service });
-  expect(outcome).toMatchObject({ id: "service.file:gateway-token-drift", repaired: expect.stringContaining("saved its token") });
+  expect(outcome).toMatchObject({ id: "service.file:gateway-token-drift", repaired: expect.stringContaining("Saved its token") });
   expect(outcome!.repaired).not.toContain("only-here");
   expect(here.read(here.configPath)).toContain("only-here");
 });
@@ -121,7 +121,7 @@ test("other services that start a gateway are named; the machine's own only with
   }
   const service = (): ServiceFacts => facts({ folders: { user: [user], system: [system] } });
   const named = async (deep: boolean): Promise<string[]> => (await here.look(["service.others"], { service, deep })).map(({ text }) => text);
-  expect(await named(false)).toEqual([`${join(user, "clawdbot-gateway.service")} starts a gateway too`]);
+  expect(await named(false)).toEqual([`${join(user, "clawdbot-gateway.service")} also starts a gateway`]);
   expect(await named(true)).toHaveLength(2);
 });
 

@@ -77,7 +77,7 @@ test("a damaged database is marked once, so that the next start saves what it ho
   writeFileSync(join(here.state, "openclaw.db"), Buffer.alloc(8192, 7));
   for (const name of ["openclaw.db-wal", "openclaw.db-shm"]) rmSync(join(here.state, name), { force: true });
   const [found] = await here.look(["store.database"], { fix: true });
-  expect(found).toMatchObject({ id: "store.database:damaged", repaired: expect.stringContaining("next start") });
+  expect(found).toMatchObject({ id: "store.database:damaged", repaired: expect.stringContaining("next gateway start") });
   expect(here.has("openclaw.db.suspect")).toBe(true);
   const [again] = await here.look(["store.database"], { fix: true });
   expect(again).toMatchObject({ level: "error", todo: expect.stringContaining("start the gateway") });
@@ -140,7 +140,7 @@ test("locks of processes that are gone are removed, and those of living ones are
   const fresh = here.put("agents/main/agent/models.json.lock", "");
   utimesSync(nameless, old, old);
   const [outcome] = await here.look(["sessions.locks"], { fix: true });
-  expect(outcome!.repaired).toBe(`removed ${dead}, ${nameless}`);
+  expect(outcome!.repaired).toBe(`Removed ${dead}, ${nameless}`);
   expect([dead, alive, nameless, fresh].map((path) => here.has(path.slice(here.state.length + 1)))).toEqual([false, true, false, true]);
-  expect(await here.look(["sessions.locks"], { fix: true })).toMatchObject([{ level: "ok", text: "Locks left over: well" }]);
+  expect(await here.look(["sessions.locks"], { fix: true })).toMatchObject([{ level: "ok", text: "Stale locks: well" }]);
 });

@@ -24,7 +24,7 @@ export function checkBasePath(config: OpenClawConfig): void {
   const written = JSON.stringify(config.gateway?.controlUi?.basePath);
   throw new AppError(
     "CONFIG_INVALID",
-    `gateway.controlUi.basePath: ${written} is no path for pages: name one of its own, such as "/claw", without dot segments, query or fragment`,
+    `gateway.controlUi.basePath: ${written} is not a valid path: use one such as "/claw", without dot segments, query or fragment`,
   );
 }
 

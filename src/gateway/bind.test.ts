@@ -27,7 +27,7 @@ test.each([undefined, "", "  "])("custom without an address (%j) names the key t
 });
 
 test.each(["my-box.lan", "*", "192.168.1", "10.0.0.0/8", "[::1]", "0x7f000001"])("%s is no address to listen on", (host) => {
-  expect(() => custom(host)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(`"${host}" is no IP address`) }));
+  expect(() => custom(host)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(`"${host}" is not an IP address`) }));
 });
 
 async function listen(settings: Partial<ServerSettings>, lines: string[] = []): Promise<GatewayServer> {

@@ -49,7 +49,7 @@ function customAddresses(host: string | undefined): readonly string[] {
   if (isIP(given) === 0) {
     throw new AppError(
       "CONFIG_INVALID",
-      `gateway.customBindHost "${given}" is no IP address: expected one of this machine's, such as 192.168.1.10 or fd00::10`,
+      `gateway.customBindHost "${given}" is not an IP address: use an address of this machine, such as 192.168.1.10 or fd00::10`,
     );
   }
   return given === EVERYWHERE || given === LOOPBACK[0] ? [given] : [given, LOOPBACK[0]];

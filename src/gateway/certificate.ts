@@ -47,13 +47,13 @@ async function generate(certPath: string, keyPath: string, { names, env }: Certi
   const subject = ["-subj", "/CN=openclaw-gateway", "-addext", `subjectAltName=${alternatives}`];
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", keyPath];
   const args = ["req", "-x509", ...key, "-out", certPath, "-days", String(VALID_DAYS), "-sha256", ...subject];
-  const advice = "install openssl, or name your own files in gateway.tls.certPath and gateway.tls.keyPath";
+  const advice = "install openssl, or set your own files in gateway.tls.certPath and gateway.tls.keyPath";
   try {
     const { code, stderr } = await run("openssl", { args, env, timeoutMs: GENERATE_MS, maxOutputBytes: 65_536 });
     if (code !== 0) throw new AppError("UNAVAILABLE", stderr.trim());
     chmodSync(keyPath, 0o600);
   } catch (error) {
-    throw new AppError("UNAVAILABLE", `could not make a certificate for gateway.tls: ${messageOf(error)}; ${advice}`, { cause: error });
+    throw new AppError("UNAVAILABLE", `could not create a certificate for gateway.tls: ${messageOf(error)}; ${advice}`, { cause: error });
   }
 }
 

@@ -18,7 +18,7 @@ import { createHealthFeed, startTicking, type HealthFeed } from "./health-feed.t
 import type { HealthReport } from "./health.ts";
 import { canonicalTarget } from "./http/canonical-path.ts";
 import { createHttpSurface, type HttpSurface, type HttpSurfaceDeps, type PluginRoute } from "./http/index.ts";
-import { createDispatcher, type CallContext, type Dispatcher, type ExtraMethods, type Handlers } from "./methods/index.ts";
+import { createDispatcher, type CallContext, type Dispatcher, type DispatcherDeps, type ExtraMethods, type Handlers } from "./methods/index.ts";
 import type { Canvas, NodeLink, Nodes } from "../nodes/index.ts";
 import type { Responder } from "./ports.ts";
 import { createPresence, type Presence } from "./presence.ts";
@@ -75,7 +75,7 @@ export interface GatewayDeps {
   /** Methods that plugins bring. */
   readonly extraMethods?: ExtraMethods;
   /** Learns which nodes come and go. */
-  readonly nodes?: Pick<Nodes, "connected" | "disconnected"> | undefined;
+  readonly nodes?: Pick<Nodes, "connected" | "disconnected" | "unreadable"> | undefined;
   /** Pages of agents; without it there is no canvas. */
   readonly canvas?: Canvas | undefined;
   /** A client connected: memory may be in use that can be released. */
@@ -84,6 +84,7 @@ export interface GatewayDeps {
   readonly runnable?: HttpSurfaceDeps["runnable"];
   /** Asked for requests that no route has; true: it has answered. */
   readonly unrouted?: HttpSurfaceDeps["unrouted"];
+  readonly isStarting?: HttpSurfaceDeps["isStarting"];
 }
 
 /** A running gateway. Disposing stops it as `gateway stopping`. */
@@ -180,7 +181,7 @@ function helloFacts(deps: GatewayDeps, dispatcher: Pick<Dispatcher, "advertised"
       const waited = Promise.withResolvers<undefined>();
       using _ = clock.after(FIRST_LOOK_MS, () => waited.resolve(undefined));
       const found = health.current().catch((error: unknown) => {
-        log.warn("the health could not be looked at", { error });
+        log.warn("the health check failed", { error });
         return undefined;
       });
       last = (await Promise.race([found, waited.promise])) ?? last;
@@ -265,10 +266,18 @@ function leaveModules({ nodes, canvas }: GatewayDeps, { connId, role }: Client):
   if (role === "node") nodes?.disconnected(connId);
 }
 
+/** What carries requests to their handlers. A node whose answer does not fit the protocol has answered all the same: nobody waits for another. */
+function dispatching(deps: GatewayDeps, handlers: Handlers): Omit<DispatcherDeps, "validators" | "stopping"> {
+  const onMisfit: DispatcherDeps["onMisfit"] = (method, params, { caller }, problem) => {
+    if (method === "node.invoke.result" && caller.role === "node") void deps.nodes?.unreadable(params, caller.connId, problem);
+  };
+  return { ...deps, handlers, extra: deps.extraMethods, onMisfit };
+}
+
 /** Takes a page of the canvas that waits for changes. It has no origin to check; its address or its token say that it may. */
 async function takeCanvasSocket({ auth, canvas }: GatewayDeps, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
   const target = canonicalTarget(request.url ?? "");
-  if (!canvas || canvas.off() !== undefined || !target.ok) return refuseUpgrade(socket, 404, "there is no canvas here");
+  if (!canvas || canvas.off() !== undefined || !target.ok) return refuseUpgrade(socket, 404, "this gateway has no canvas");
   const verdict = canvas.isAllowed(target.path, target.query) ? ({ ok: true } as const) : await auth.bearer(request);
   if (!verdict.ok) return refuseUpgrade(socket, verdict.status, verdict.message);
   canvas.upgrade(request, socket, head, target);
@@ -309,7 +318,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const cached: Handlers = handlers.health
     ? { ...handlers, health: async ({ probe }, { caller }) => ({ ...(await health.get(probe === true)), ...stateNow(deps.health(), caller.scopes) }) }
     : handlers;
-  const dispatcher = createDispatcher({ ...deps, handlers: cached, extra: deps.extraMethods, log, validators: checks, stopping: stop.signal });
+  const dispatcher = createDispatcher({ ...dispatching(deps, cached), validators: checks, stopping: stop.signal });
   const connections = createConnections({
     auth,
     dispatcher,

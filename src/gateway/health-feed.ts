@@ -58,7 +58,7 @@ export function createHealthFeed({ clock, log, look, onLook }: HealthFeedDeps): 
       asked = true;
       return;
     }
-    fresh().catch((error: unknown) => log.warn("the health could not be looked at", { error }));
+    fresh().catch((error: unknown) => log.warn("the health check failed", { error }));
   }
 
   return {

@@ -35,6 +35,7 @@ export type {
   ToolsPort,
 } from "./ports.ts";
 export type { PluginRoute, Route } from "./http/index.ts";
+export type { SkillAdminPort, SkillSourceRequest } from "./methods/skill-changes.ts";
 export type { PluginAdminPort, PluginsPort, SwitchEffect } from "./methods/plugins.ts";
 export type { PluginSectionsPort } from "./methods/config.ts";
 export type { OverviewPort } from "./methods/overview.ts";
@@ -42,7 +43,9 @@ export type { ChannelsPort } from "./methods/channels.ts";
 export { memoryHandlers, type MemoryPort } from "./methods/memory.ts";
 export type { ModelsPort } from "./methods/models.ts";
 export type { MessagesPort } from "./methods/send.ts";
-export type { QuotaPort } from "./methods/usage.ts";
+export type { SentFilePort } from "./methods/view/whole-entry.ts";
+export type { SecurityPort } from "./methods/security.ts";
+export type { BudgetsPort, QuotaPort } from "./methods/usage.ts";
 export type { QuickSetupPort, SetupPort } from "./methods/setup.ts";
 export type { WizardPort } from "./methods/wizard.ts";
 export { COMMAND_CALLER, ownCaller, type OwnCaller } from "./methods/handler.ts";
@@ -54,6 +57,8 @@ export { endOf } from "./restart/close.ts";
 export { createRestarts, requestBySignal, restartNotes } from "./restart/schedule.ts";
 export { createWatchdog, readLastExit } from "./watchdog.ts";
 
+/** Writes a session for people or programs. */
+export const loadExport = () => import("./methods/view/export.ts");
 /** The tool with which an agent looks after the gateway. Loaded when the first message is answered. */
 export const loadGatewayTool = () => import("./tools/gateway-tool.ts");
 

@@ -32,7 +32,7 @@ test("a restart onto a port that is taken keeps the one it had, and says so", as
   await open.pop()!.server[Symbol.asyncDispose]();
   const second = await start(lifetime, { port });
   expect(second.server.port).toBe(first.server.port);
-  expect(second.problem).toMatch(new RegExp(`still listens on port ${first.server.port} .*could not change to port ${port} .*already listening`));
+  expect(second.problem).toMatch(new RegExp(`still listens on port ${first.server.port} .*could not switch to port ${port} .*already listening`));
 });
 
 test("a restart onto an address that this machine does not have keeps the one it had", async () => {

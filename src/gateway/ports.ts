@@ -1,7 +1,9 @@
 /** What the gateway needs from modules above it. `app` provides these. */
 import type { AgentTemplate, createSkills, InstallHost, Roster } from "../agent/index.ts";
+import type { FileVersions } from "../memory/index.ts";
+import type { SkillAdminPort } from "./methods/skill-changes.ts";
 import type { MethodResult } from "../protocol/index.ts";
-import type { Approvals, ExecRules, ExecRulesSnapshot, RememberedCommands } from "../tools/index.ts";
+import type { Approvals, CommandPolicy, ExecRules, ExecRulesSnapshot, ExplainedCommand, RememberedCommands } from "../tools/index.ts";
 
 export type { AcceptedRun, Responder, RunEvent, RunFailure, RunOutcome, RunRequest, RunUsage, ToolEvent } from "../conversation/index.ts";
 
@@ -88,7 +90,7 @@ export interface CompactionReport {
 }
 
 /** Questions to operators. */
-export type ApprovalsPort = Pick<Approvals, "request" | "resolve" | "list" | "onNotice">;
+export type ApprovalsPort = Pick<Approvals, "request" | "resolve" | "list" | "history" | "onNotice">;
 
 /** The rules for commands on this host. */
 export interface ExecRulesPort {
@@ -97,6 +99,11 @@ export interface ExecRulesPort {
   /** What "allow always" stored, of one agent or of all. */
   remembered: RememberedCommands["list"];
   forget: RememberedCommands["forget"];
+  restore: RememberedCommands["restore"];
+  /** The rules that hold for an agent. */
+  policy(agentId: string): Promise<CommandPolicy>;
+  /** What would happen to a command of an agent's main session. */
+  explain(agentId: string, command: string): Promise<ExplainedCommand>;
 }
 
 /** One install of what a skill lacks. */
@@ -124,10 +131,14 @@ export interface SkillInstallOutcome {
 export interface AgentPort {
   /** Folder of an agent's files. */
   workspace(agentId: string): string | Promise<string>;
+  /** Earlier texts of the files that shape agents. */
+  readonly versions: Pick<FileVersions, "note" | "list" | "read">;
   /** Makes, changes and removes agents; loaded when it is needed. Absent: methods do not. */
   roster?(): Promise<Roster & { readonly templates: readonly AgentTemplate[] }>;
   /** Appends a summary to a session's transcript. Waits for its run to end, or rejects with `UNAVAILABLE`. Absent: lines are cut instead. */
   compact?(request: { readonly sessionKey: string; readonly instructions?: string; readonly signal: AbortSignal }): Promise<CompactionReport>;
+  /** Does something in a session while no turn of it runs; turns that come wait for it. Absent: conversations are not branched. */
+  exclusively?<T>(sessionKey: string, work: () => Promise<T>): Promise<T>;
   /** Absent: `skills.*` is not answered. */
   readonly skills?: {
     status: Skills["status"];
@@ -138,5 +149,7 @@ export interface AgentPort {
     installHost(): Promise<InstallHost>;
     /** Installs what a skill lacks. Rejects with `NOT_FOUND` when there is no such skill or way; a failed install is an outcome. */
     install(request: SkillInstall): Promise<SkillInstallOutcome>;
+    /** Absent: skills are not brought in, written and removed. */
+    readonly admin?: SkillAdminPort;
   };
 }

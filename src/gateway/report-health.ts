@@ -36,7 +36,7 @@ export function reportHealth({ version, pid, startedAt, uptimeMs, config, broken
   const problems = [
     ...(stored?.failure ? [`the store failed: ${stored.failure.message}`] : []),
     ...(stored?.diskFull ? ["the disk is full: nothing new is accepted until there is space"] : []),
-    ...(stored?.held ? [`${stored.held.file} is held for writing by ${nameHolders(stored.held.by)}: nothing new is accepted until it lets go`] : []),
+    ...(stored?.held ? [`${stored.held.file} is locked for writing by ${nameHolders(stored.held.by)}: nothing new is accepted until it is released`] : []),
     ...(stored && !stored.held && stored.waitingMs > SLOW_MS ? [`the disk is slow: a write has waited for ${Math.round(stored.waitingMs / 1000)} s`] : []),
     ...(stored?.notices ?? []).map((notice) => notice.message),
     ...(broken === undefined ? [] : [broken]),

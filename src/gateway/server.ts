@@ -170,8 +170,10 @@ function createForeignNotes(log: ServerDeps["log"]): (request: IncomingMessage) 
     const host = (headers.host ?? "").slice(0, MAX_HOST);
     if (known.has(host) || known.size >= MAX_REFUSED) return;
     known.add(host);
-    const remedy = "where a proxy on this machine passes it on, set gateway.trustedProxies to its address";
-    log.warn(`a request for ${JSON.stringify(host)} was refused: only loopback names are answered; ${remedy}`, { path: url.split("?")[0]?.slice(0, MAX_HOST) });
+    const remedy = "if a proxy on this machine forwards it, set gateway.trustedProxies to its address";
+    log.warn(`a request for ${JSON.stringify(host)} was rejected: only loopback host names are accepted; ${remedy}`, {
+      path: url.split("?")[0]?.slice(0, MAX_HOST),
+    });
   };
 }
 
@@ -194,7 +196,7 @@ function createGuard({ log, early }: ServerDeps, budget: AddressBudget): Guard {
   function foreignHost(request: IncomingMessage): string | undefined {
     if (!loopbackOnly || LOCAL_HOST.test(request.headers.host ?? "") || routes?.isHostAllowed?.(request)) return undefined;
     noteForeign(request);
-    return "this gateway answers on its loopback address only";
+    return "this gateway accepts requests on its loopback address only";
   }
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -207,7 +209,7 @@ function createGuard({ log, early }: ServerDeps, budget: AddressBudget): Guard {
       else answer(response, 503, "the gateway is starting; try again in a moment");
     } catch (error) {
       log.error("a request failed", { url: request.url, error });
-      answer(response, 500, "internal error; the log has the details");
+      answer(response, 500, "internal error; see the gateway log");
     }
   }
 
@@ -221,7 +223,7 @@ function createGuard({ log, early }: ServerDeps, budget: AddressBudget): Guard {
       routes.upgrade(request, socket, head);
     } catch (error) {
       log.error("an upgrade failed", { url: request.url, error });
-      refuseUpgrade(socket, 500, "internal error; the log has the details");
+      refuseUpgrade(socket, 500, "internal error; see the gateway log");
     }
   }
 
@@ -376,7 +378,7 @@ export async function listen(deps: ServerDeps, lifetime: { listening: ServerSett
     const server = await openServer({ ...deps, settings: fallback }).catch(() => {
       throw error;
     });
-    const problem = `the gateway still listens on ${whereOf(before)}, because it could not change to ${whereOf(settings)}: ${messageOf(error)}`;
+    const problem = `the gateway still listens on ${whereOf(before)}, because it could not switch to ${whereOf(settings)}: ${messageOf(error)}`;
     log.error(problem);
     return { server, problem };
   }

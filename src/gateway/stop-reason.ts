@@ -11,7 +11,7 @@ export const STOPPING: StopReason = { reason: "gateway stopping", restartExpecte
 export const RESTARTING: StopReason = { reason: "gateway restarting", restartExpectedMs: 1500 };
 /** It cannot go on, such as on a full disk. The details name files and every client gets this, so they are left to the log. */
 export const FAILED: StopReason = {
-  reason: "gateway failed; its log has the details",
+  reason: "gateway failed; see its log",
   restartExpectedMs: null,
-  closeReason: "gateway failed; its log has the details",
+  closeReason: "gateway failed; see its log",
 };

@@ -2,7 +2,7 @@ import type { Ids } from "../base/ids.ts";
 import type { Config, OpenClawConfig } from "../config/index.ts";
 import type { Store, Write } from "../store/index.ts";
 import { canonicalKey, keySettings, mainSessionKey } from "./methods/sessions/keys.ts";
-import { SYSTEM_EVENTS } from "../sessions/index.ts";
+import { KEPT, SYSTEM_EVENTS } from "../sessions/index.ts";
 
 /** A note for the next turn of a session. */
 export interface SystemEvent {
@@ -13,9 +13,11 @@ export interface SystemEvent {
   readonly idempotencyKey?: string;
   /** It asks for a heartbeat: the next one, or one at once. Without it, it waits for whatever turn comes next. */
   readonly wake?: { readonly source: "cron" | "exec" | "hook" | "wake"; readonly now: boolean; readonly ref?: string } | undefined;
+  /** It stays until a turn has read it, however many come after it. Events with `wake` always do. */
+  readonly keep?: true | undefined;
 }
 
-/** Notes that wait in one session; of more the oldest go. */
+/** Notes that wait in one session; of more the oldest go, except those that are to stay. */
 const MAX_NOTES = 20;
 /** Events that someone waits for are never dropped: more are refused. Commands that end always have a place. */
 const MAX_QUEUED = 200;
@@ -34,8 +36,9 @@ export function systemEventWrite({ config: { current }, ids }: EventDeps, event:
   } catch {
     // A key that cannot be parsed names no session: the main session gets it instead.
   }
-  const { text, idempotencyKey, wake } = event;
-  const payload = wake && { wake: wake.source, now: wake.now, ...(wake.ref === undefined ? {} : { ref: wake.ref }) };
+  const { text, idempotencyKey, wake, keep } = event;
+  const kept = keep === true ? KEPT : undefined;
+  const payload = wake ? { wake: wake.source, now: wake.now, ...(wake.ref === undefined ? {} : { ref: wake.ref }) } : kept;
   const about = { id: ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", most: MAX_NOTES } as const;
   const limit = wake && wake.source !== "exec" ? MAX_QUEUED : undefined;
   return { sessionKey, write: ["injections.add", { ...about, text, payload, idempotencyKey, limit }] };

@@ -42,7 +42,7 @@ export function readLastExit(stateDir: string, { clock, log }: { readonly clock:
   const note = readExitNote(stateDir);
   if (!note) return { notices: () => [], trace: async () => {} };
   const { at, pid, message, pluginId, what } = note;
-  log.warn(`the process before this one: ${message}`, { pid, at: new Date(at).toISOString(), pluginId, what });
+  log.warn(`the previous process: ${message}`, { pid, at: new Date(at).toISOString(), pluginId, what });
   const shown = `${new Date(at).toISOString()}: ${message}`;
   return {
     notices: () => (clock.now() - at < SHOWN_MS ? [shown] : []),

@@ -47,7 +47,7 @@ test("an unknown hook is refused with similar names", () => {
     expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining("before_tool_call") }),
   );
   expect(() => hooks.on("toString" as HookName, () => {}, { pluginId: "a" })).toThrow("no hook named");
-  expect(() => hooks.on("agent_end", "text" as unknown as HookHandler<"agent_end">, { pluginId: "a" })).toThrow("no function");
+  expect(() => hooks.on("agent_end", "text" as unknown as HookHandler<"agent_end">, { pluginId: "a" })).toThrow("must be a function");
 });
 
 test("deactivate is another name of gateway_stop", async () => {

@@ -66,7 +66,7 @@ function answer(engine: Engine, entry: Entry, results: Accumulator, context: Pla
 
 function ignorePromise(engine: Engine, entry: Entry, raw: PromiseLike<unknown>): HookCallOutcome {
   entry.tally.ignored += 1;
-  logOnce(engine, entry, "promise", `its ${entry.hook} handler returned a promise, which is ignored: this hook is answered at once`);
+  logOnce(engine, entry, "promise", `its ${entry.hook} handler returned a promise, which is ignored: this hook is synchronous`);
   settleOnce(Promise.resolve(raw), undefined, () => (entry.tally.lateFailures += 1));
   return "ignored";
 }
@@ -119,7 +119,7 @@ export function createHooks(deps: HooksDeps): Hooks {
     const hook = requireHookName(name);
     const { pluginId, source, trusted } = registration;
     if (typeof handler !== "function") {
-      throw new AppError("INVALID_INPUT", `the ${hook} handler of ${pluginId} is no function but ${typeof handler}`, { details: { pluginId, hook } });
+      throw new AppError("INVALID_INPUT", `the ${hook} handler of ${pluginId} must be a function, but is ${typeof handler}`, { details: { pluginId, hook } });
     }
     const refused = trusted ? undefined : checkHookAccess(hook, engine.settings(pluginId), pluginId);
     if (refused) throw new AppError("PERMISSION_DENIED", refused, { details: { pluginId, hook } });

@@ -55,7 +55,7 @@ test("a handler that throws or hangs is logged and the next one runs", async () 
 test.each([
   [{ keys: "command", name: undefined, handler: () => {} }, "no name"],
   [{ keys: " ", name: "x", handler: () => {} }, "names no event"],
-  [{ keys: "command", name: "x", handler: 1 }, "no function"],
+  [{ keys: "command", name: "x", handler: 1 }, "must be a function"],
 ])("a registration that is not complete is refused (%#)", ({ keys, name, handler }, text) => {
   const { hooks } = setUp();
   expect(() => hooks.register(keys, handler as never, { pluginId: "a", ...(name === undefined ? {} : { name }) })).toThrow(text);

@@ -77,7 +77,7 @@ export function createInternalHooks({ log, enabled, clock = systemClock, budgetM
         });
       if (typeof name !== "string" || name.trim() === "") throw expect("it has no name; pass { name } as the third argument");
       if (wanted.length === 0) throw expect("it names no event such as command:new");
-      if (typeof handler !== "function") throw expect(`its handler is no function but ${typeof handler}`);
+      if (typeof handler !== "function") throw expect(`its handler must be a function, but is ${typeof handler}`);
       if (register === false) return { [Symbol.dispose]() {} };
       const registered: Registered = { handler, pluginId, name };
       for (const key of wanted) byKey.set(key, (byKey.get(key) ?? new Set()).add(registered));

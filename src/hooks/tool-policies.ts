@@ -59,7 +59,7 @@ export function createToolPolicies(deps: HooksDeps): ToolPolicies {
       checkPolicy(policy, registration);
       const key = `${pluginId}/${policy.id}`;
       const details = { pluginId, policy: policy.id };
-      if (known.has(key)) throw new AppError("CONFLICT", `${pluginId} has registered the tool policy ${policy.id} already; the first one stays`, { details });
+      if (known.has(key)) throw new AppError("CONFLICT", `${pluginId} has already registered the tool policy ${policy.id}; the first one is used`, { details });
       const handler = async (event: unknown, ctx: unknown): Promise<unknown> =>
         translate(await policy.evaluate(event as BeforeToolCallEvent, ctx as ToolHookContext), key);
       const filter = compileFilter(policy.matcher ? { matcher: policy.matcher } : {});
@@ -95,7 +95,7 @@ function checkPolicy(policy: ToolPolicy, { pluginId, bundled, enabledExplicitly,
   const details = { pluginId, policy: policy.id };
   if (!enabledExplicitly) {
     const advice = `set plugins.entries.${pluginId}.enabled to true if you trust it`;
-    throw new AppError("PERMISSION_DENIED", `the tool policy ${policy.id} of ${pluginId} is refused: nobody enabled the plugin by name; ${advice}`, {
+    throw new AppError("PERMISSION_DENIED", `the tool policy ${policy.id} of ${pluginId} is refused: the plugin is not enabled by name; ${advice}`, {
       details,
     });
   }

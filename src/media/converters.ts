@@ -1,9 +1,10 @@
 /** Programs and the library that turn a file into one that a platform takes. Each is optional: what cannot be done is undefined, and the log says once why. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { AppError, messageOf } from "../base/errors.ts";
 import { inheritedEnvironment } from "../base/inherited-environment.ts";
+import { readProgramFile } from "../base/program-output.ts";
 import { run } from "../base/spawn.ts";
 import { DEMUXERS } from "./demuxers.ts";
 import { loadSharp, MAX_PIXELS, resizeToJpeg, type Sharp, shrinkImage } from "./images.ts";
@@ -40,6 +41,8 @@ export interface ConverterDeps {
 const TIMEOUT_MS = 45_000;
 const MAX_SECONDS = 1200;
 const MAX_MESSAGES = 64 * 1024;
+/** Of a converted file; no platform takes larger ones. */
+const MAX_MADE = 512 * 1024 * 1024;
 
 /** How ImageMagick reads a type. */
 const IMAGE_FORMATS: Readonly<Record<string, string>> = {
@@ -76,8 +79,9 @@ async function withFiles(data: Uint8Array, ending: string, work: (from: string, 
     const [from, to] = [join(folder, "in"), join(folder, `out${ending}`)];
     await writeFile(from, data, { mode: 0o600 });
     if (!(await work(from, to))) return undefined;
-    const made = await readFile(to);
-    return made.length > 0 ? made : undefined;
+    // A converter that wrote anything but a file has not converted it.
+    const made = await readProgramFile({ folder, name: basename(to), maxBytes: MAX_MADE, program: "the converter" }).catch(() => undefined);
+    return made && made.length > 0 ? made : undefined;
   } catch (error) {
     if (error instanceof AppError) throw error;
     return undefined;

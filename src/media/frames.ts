@@ -1,9 +1,10 @@
 /** Pictures of a film, for models that see pictures. */
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../base/errors.ts";
 import { inheritedEnvironment } from "../base/inherited-environment.ts";
+import { readProgramFile } from "../base/program-output.ts";
 import { run } from "../base/spawn.ts";
 import { DEMUXERS } from "./demuxers.ts";
 
@@ -25,6 +26,7 @@ export interface Frames {
 }
 
 const MAX_MESSAGES = 64 * 1024;
+const MAX_PICTURE = 20 * 1024 * 1024;
 const LONGEST_SIDE = 768;
 const MAX_SECONDS = 3600;
 /** Frames a second of a film of unknown length. */
@@ -55,7 +57,8 @@ export async function framesOf({ path, mimeType, count, timeoutMs, env, signal }
     const { code } = await run("ffmpeg", { ...options, args });
     const names = (await readdir(folder)).toSorted();
     if (code !== 0 || names.length === 0) throw new AppError("INVALID_INPUT", "ffmpeg could not read the film");
-    return { pictures: await Promise.all(names.map((name) => readFile(join(folder, name)))), ...(seconds === 0 ? {} : { seconds }) };
+    const read = await Promise.all(names.map((name) => readProgramFile({ folder, name, maxBytes: MAX_PICTURE, program: "ffmpeg" })));
+    return { pictures: read.filter((picture) => picture !== undefined), ...(seconds === 0 ? {} : { seconds }) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -12,6 +12,7 @@ import type * as expiry from "./expiry.ts";
 import type * as fitting from "./fit-images.ts";
 import type * as frames from "./frames.ts";
 import type * as images from "./images.ts";
+import type * as program from "./program.ts";
 import type * as outgoing from "./outgoing.ts";
 import type * as saved from "./saved.ts";
 
@@ -34,7 +35,33 @@ export type { Documents } from "./documents/create-documents.ts";
 export type { DocumentFile, DocumentLimits, DocumentText } from "./documents/types.ts";
 export type { ImageFitter } from "./fit-images.ts";
 export type { FitOptions, KindRule, MediaRules, OutgoingFile, SourceFile } from "./outgoing.ts";
+export type { Env } from "./program.ts";
 export type { MediaFile, SavedMedia } from "./saved.ts";
+
+/** One call that described, transcribed or made a file. Tokens as the provider reported them; cost in USD. */
+export interface MediaCall {
+  readonly agentId: string;
+  readonly sessionKey: string;
+  /** The run that it belongs to. */
+  readonly runId?: string | undefined;
+  readonly senderId?: string | undefined;
+  readonly provider: string;
+  readonly model: string;
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  readonly cost: number;
+  readonly durationMs: number;
+  readonly failed?: boolean;
+}
+
+/** What calls about files cost, and whether they may be made. */
+export interface MediaSpending {
+  spent(call: MediaCall): Promise<void>;
+  /** Why a call may not be made: the money for it is spent. */
+  refusal(call: Pick<MediaCall, "agentId" | "sessionKey" | "senderId" | "provider">): Promise<string | undefined>;
+}
 
 /** Default size limit of stored files. */
 export const DEFAULT_MEDIA_BYTES = 5 * 1024 * 1024;
@@ -63,6 +90,11 @@ export async function loadFrames(): Promise<typeof frames> {
 export async function loadOutgoing(): Promise<typeof outgoing & Pick<typeof converters, "createConverters">> {
   const [fitting, { createConverters }] = await Promise.all([import("./outgoing.ts"), import("./converters.ts")]);
   return { ...fitting, createConverters };
+}
+
+/** Running programs that describe or transcribe files, loaded on first use. */
+export async function loadPrograms(): Promise<typeof program> {
+  return import("./program.ts");
 }
 
 /** Removing expired files, loaded on first use. */

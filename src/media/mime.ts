@@ -164,9 +164,24 @@ export function mediaTypeOf(file: { readonly data: Uint8Array; readonly fileName
   const content = sniffMediaType(file.data);
   const named = [mimeForExtension(getFileExtension(file.fileName)), normalizeMimeType(file.claim)].filter((mime) => mime !== undefined);
   // Containers look alike: the same bytes are a recording or a film, an archive or an office file.
-  if (content !== undefined) return named.find((mime) => isRefined(content, mime)) ?? content;
+  if (content !== undefined) return named.find((mime) => isRefined(content, mime)) ?? (content === "application/zip" ? officeType(file.data) : content);
   const believed = named.find((mime) => !SIGNED.has(mime) && !GENERIC.has(mime));
   return believed ?? (file.data.length > 0 && isText(file.data) ? "text/plain" : OCTETS);
+}
+
+const OFFICE_PARTS: readonly (readonly [part: string, mime: string])[] = [
+  ["word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
+  ["xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
+  ["ppt/presentation.xml", "application/vnd.openxmlformats-officedocument.presentationml.presentation"],
+];
+/** The first part of an OpenDocument file is its type, not packed. */
+const OPEN_DOCUMENT = /^mimetype(application\/vnd\.oasis\.opendocument\.(?:text|spreadsheet|presentation))/;
+
+/** What an archive is by the names of its parts. */
+function officeType(data: Uint8Array): string {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
+  const open = OPEN_DOCUMENT.exec(bytes.toString("latin1", 30, 120))?.[1];
+  return open ?? OFFICE_PARTS.find(([part]) => bytes.includes(part))?.[1] ?? "application/zip";
 }
 
 /** Whether a name says more about the same bytes than they do themselves. */

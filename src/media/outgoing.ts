@@ -2,7 +2,7 @@
 import { basename, extname } from "node:path";
 import { formatBytes } from "../base/text.ts";
 import type { Converters } from "./converters.ts";
-import { extensionForMime, mediaKindFromMime, mediaTypeOf } from "./mime.ts";
+import { extensionForMime, mediaKindFromMime, mediaTypeOf, mimeForExtension } from "./mime.ts";
 import { isOggOpus, opusSeconds } from "./voice.ts";
 
 /** What a platform takes of one kind of file. */
@@ -78,6 +78,8 @@ interface Ready {
 /** Makes a file fit, or says why it cannot be sent. */
 export async function fitOutgoing(source: SourceFile, rules: MediaRules, converters: Converters, options: FitOptions = {}): Promise<FittedFile> {
   const { data, fileName = "file", claim } = source;
+  // Platforms refuse such files, and the text with them.
+  if (data.length === 0) return { note: `${fileName} is empty` };
   const mimeType = mediaTypeOf({ data, fileName, claim });
   const kind = mediaKindFromMime(mimeType);
   const limitOf = (rule: KindRule): number => Math.min(rule.maxBytes, options.cap?.maxBytes ?? Infinity);
@@ -108,9 +110,12 @@ export async function fitOutgoing(source: SourceFile, rules: MediaRules, convert
   return { note: tooLargeNote(fileName, data.length, { platform: rules.platform, maxBytes: rules.document.maxBytes, cap: options.cap }) };
 }
 
-/** With an ending where it has none. */
+/** With an ending where it has none, and with the right one where its own says what it is not: a page that is called `cat.png` goes as `cat.txt`. */
 function named(fileName: string, mimeType: string): string {
-  return extname(fileName) === "" ? `${fileName}${extensionForMime(mimeType) ?? ""}` : fileName;
+  const ending = extname(fileName);
+  if (ending === "") return `${fileName}${extensionForMime(mimeType) ?? ""}`;
+  const said = mediaKindFromMime(mimeForExtension(ending.toLowerCase()));
+  return said !== "unknown" && said !== "document" && said !== mediaKindFromMime(mimeType) ? renamed(fileName, mimeType) : fileName;
 }
 
 /** Photos of phones and scanners, which most programs do not show. */

@@ -5,6 +5,7 @@ import { createBuiltin } from "./builtin.ts";
 import type { MemoryDeps } from "./deps.ts";
 import type { AskingSession, Qmd } from "./qmd/create-qmd.ts";
 import { readLines, type ReadLines } from "./read-lines.ts";
+import type { FoundMessages, MessagesRequest } from "./search/messages.ts";
 import { memorySettings, type MemorySettings } from "./settings.ts";
 import type { ExportedPassage } from "./thread/export.ts";
 import type { FindRequest, FoundTexts } from "./thread/find.ts";
@@ -44,6 +45,8 @@ export interface Memory extends AsyncDisposable {
   /** Begins what a backend does by itself, for all agents. Resolves at once unless the configuration wants to wait for it. */
   start(): Promise<void>;
   search(agentId: string, search: Search): Promise<SearchAnswer>;
+  /** Messages of the agent's sessions that have some words, newest first. Undefined when the configuration keeps sessions out of the index. */
+  messages(agentId: string, request: MessagesRequest): Promise<(FoundMessages & { readonly indexing: boolean }) | undefined>;
   /** Lines of a note, as `memory_get` gives them. */
   read(agentId: string, lines: ReadLines): Promise<{ readonly path: string; readonly text: string }>;
   status(agentId: string, options?: { readonly deep?: boolean }): Promise<MemoryStatus>;
@@ -120,6 +123,10 @@ export function createMemory(deps: MemoryDeps): Memory {
       await Promise.all([...new Set([defaultAgentId(config.current), ...listed])].map((agentId) => opened.start(agentId)));
     },
     search: async (agentId, search) => (await searchQmd(agentId, search)) ?? builtin.ask("search", agentId, requestFor(agentId, search)),
+    async messages(agentId, request) {
+      const { enabled, sources } = settings(agentId);
+      return enabled && sources.includes("sessions") ? builtin.ask("messages", agentId, request) : undefined;
+    },
     async read(agentId, lines) {
       const found = await (await qmd())?.read(agentId, lines);
       return found ?? readLines({ workspace: workspaceOf(agentId), extraPaths: settings(agentId).extraPaths }, lines);

@@ -52,8 +52,8 @@ function questionOf(text: string, line: number): EvalQuestion {
   const value: unknown = JSON.parse(text);
   if (!isRecord(value)) throw new Error("expected an object {query, expect}");
   const { query, now, expect } = value;
-  if (typeof query !== "string" || query.trim() === "") throw new Error('"query" is missing: a text that is not empty');
-  if (!Array.isArray(expect) || expect.length === 0) throw new Error('"expect" is missing: a list of where the answer stands');
+  if (typeof query !== "string" || query.trim() === "") throw new Error('"query" is missing: expected a non-empty text');
+  if (!Array.isArray(expect) || expect.length === 0) throw new Error('"expect" is missing: expected a list of locations of the answer');
   const at = timeOf(now);
   return { line, query, expect: expect.map(expectedOf), ...(at === undefined ? {} : { now: at }) };
 }

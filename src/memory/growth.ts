@@ -53,11 +53,11 @@ export function createChanges(growth: Pick<Growth, "grew">): Changes {
   return {
     follow(writes) {
       for (const [kind, input] of writes) {
-        if (kind !== "transcripts.append" && kind !== "transcripts.ensure" && kind !== "transcripts.archive" && kind !== "transcripts.remove") continue;
+        const isRenamed = kind === "transcripts.archive" || kind === "transcripts.restore" || kind === "transcripts.remove";
+        if (!isRenamed && kind !== "transcripts.append" && kind !== "transcripts.ensure") continue;
         const agentId = agentOfFile(input.file);
         if (agentId === undefined) continue;
         const files = grown.get(agentId) ?? new Set<string>();
-        const isRenamed = kind === "transcripts.archive" || kind === "transcripts.remove";
         grown.set(agentId, isRenamed || files === "all" ? "all" : files.add(input.file));
         if (kind !== "transcripts.append") continue;
         const bytes = input.entries.reduce((sum, { line }) => sum + line.length, 0);

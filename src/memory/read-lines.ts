@@ -45,7 +45,7 @@ export async function readLines(roots: NoteRoots, { path, from = 1, lines }: Rea
   if (root === undefined || hasLink(root, file)) {
     throw new AppError(
       "INVALID_INPUT",
-      `path required: ${JSON.stringify(written.slice(0, 200))} is no note; expected MEMORY.md, memory/….md or a Markdown file of memorySearch.extraPaths`,
+      `path required: ${JSON.stringify(written.slice(0, 200))} is not a note; expected MEMORY.md, memory/….md or a Markdown file of memorySearch.extraPaths`,
     );
   }
   const note = readNote(file);

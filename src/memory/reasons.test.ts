@@ -18,7 +18,7 @@ test("evidence is said in words, for and against, without what hardly counts", (
     "+ words: plumber",
     "+ words of its heading or speaker: bathroom",
     "+ similar words: call → phone",
-    "+ has the rarest word of the question",
+    "+ contains the rarest word of the question",
     "− not from the time in the question",
   ]);
 });
@@ -29,11 +29,11 @@ test("a phrase follows what was measured, never the direction in which the ranki
   expect(said({ feature: "words", effect: -0.3, value: 1 })).toEqual([]);
   expect(said({ feature: "rarest", effect: -0.3, value: 1 })).toEqual([]);
   expect(said({ feature: "coverage", effect: 0.3, value: 0.2 })).toEqual([]);
-  expect(said({ feature: "coverage", effect: -0.3, value: 0.2 })).toEqual(["− has little of the question"]);
+  expect(said({ feature: "coverage", effect: -0.3, value: 0.2 })).toEqual(["− covers little of the question"]);
   // An undated note is neither recent nor long ago.
   expect(said({ feature: "recent", effect: -0.3, value: 0.3 })).toEqual([]);
   // Two features that say the same count together, with one sign.
-  expect(said({ feature: "newest", effect: 0.3, value: 1 }, { feature: "oldest", effect: -0.1, value: 0.01 })).toEqual(["+ newer than most that fit"]);
+  expect(said({ feature: "newest", effect: 0.3, value: 1 }, { feature: "oldest", effect: -0.1, value: 0.01 })).toEqual(["+ newer than most matches"]);
 });
 
 test("how a question was understood is one sentence", () => {

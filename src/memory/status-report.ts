@@ -16,15 +16,12 @@ export async function indexTime(file: string): Promise<number | undefined> {
 
 const WHAT_TO_DO: readonly (readonly [cause: RegExp, advice: (facts: { readonly provider: string; readonly url: string }) => string])[] = [
   [/API key|status 40[13]/i, ({ provider }) => `check the key: openclaw models auth add --provider ${provider}`],
-  [/status 404/, ({ url }) => `check memorySearch.model, and the address ${url}`],
-  [/status 429/, ({ provider }) => `${provider} limits requests: wait, or name another provider in memorySearch.fallback`],
-  [/dimensions/, () => "make the index again: openclaw memory index --force"],
-  [/takes longer than/, () => "nothing to do if it is slow only now; else choose another provider in memorySearch.provider"],
+  [/status 404/, ({ url }) => `check memorySearch.model and the URL ${url}`],
+  [/status 429/, ({ provider }) => `${provider} limits requests: wait, or set another provider in memorySearch.fallback`],
+  [/dimensions/, () => "rebuild the index: openclaw memory index --force"],
+  [/takes longer than/, () => "no action needed if it is only slow now; otherwise choose another provider in memorySearch.provider"],
   [/node-llama-cpp/, () => "npm install node-llama-cpp --prefix ~/.openclaw"],
-  [
-    /ENOTFOUND|ECONN|EHOSTUNREACH|ETIMEDOUT|refused|reach|timed out|fetch/i,
-    ({ url }) => `check that ${url || "the provider"} can be reached from this machine`,
-  ],
+  [/ENOTFOUND|ECONN|EHOSTUNREACH|ETIMEDOUT|refused|reach|timed out|fetch/i, ({ url }) => `check that ${url || "the provider"} is reachable from this machine`],
 ];
 
 /** What a person can do about embeddings that do not work; undefined while they do, or where none were asked for. */
@@ -34,7 +31,7 @@ export function embeddingAdvice({ provider, requestedProvider, custom }: Pick<Me
   const named = provider === "none" ? requestedProvider : provider;
   const found = WHAT_TO_DO.find(([cause]) => cause.test(reason))?.[1]({ provider: named, url });
   // A reason that already names the command needs no second one.
-  return found === undefined || reason.includes("openclaw models auth add") ? "see whether it works now: openclaw memory status --deep" : found;
+  return found === undefined || reason.includes("openclaw models auth add") ? "check that it works: openclaw memory status --deep" : found;
 }
 
 /** The state of an agent's memory in the documented form. */

@@ -56,15 +56,18 @@ export function createAgentModelsCache(deps: ModelsDeps, auth: (agentId: string)
         deps.ids,
       );
     } catch (error) {
-      if (!warned.has(agentDir)) log.warn(`the list of models could not be written; nothing here depends on it: ${messageOf(error)}`);
+      if (!warned.has(agentDir)) log.warn(`the list of models could not be written; the gateway does not need it: ${messageOf(error)}`);
       warned.add(agentDir);
     }
   }
 
   async function open(agentId: string): Promise<AgentModels> {
     const current = config();
-    const keys = await findKeys(auth(agentId), current, deps.plugins?.() ?? []);
-    const hasCredential = (provider: string): boolean => provider === OFFLINE_MODEL.provider || keys.has(choice.canonicalProvider(provider));
+    const plugins = deps.plugins?.() ?? [];
+    const keys = await findKeys(auth(agentId), current, plugins);
+    const isOwn = (name: string): boolean => !plugins.some(({ id }) => choice.canonicalProvider(id) === name) && choice.isKeylessServer(name, current);
+    const hasKey = (name: string): boolean => keys.has(name) || isOwn(name);
+    const hasCredential = (provider: string): boolean => provider === OFFLINE_MODEL.provider || hasKey(choice.canonicalProvider(provider));
     const listed = await hosted(current, hasCredential);
     const agentDir = deps.agentDir(agentId);
     updateModelsFile(agentDir, current, keys, listed);

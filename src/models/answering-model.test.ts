@@ -45,12 +45,17 @@ test("a key in the environment is named by its variable", async () => {
     model: expect.stringMatching(/^anthropic\//),
     offline: false,
     why: expect.stringContaining("the key is in the variable ANTHROPIC_API_KEY"),
+    reason: { code: "standard", key: "env", keyName: "ANTHROPIC_API_KEY" },
   });
 });
 
 test("a key in a profile is named by its profile", async () => {
   const found = await asked(chosen("anthropic/claude-opus-4-6"), {}, { "anthropic:work": { type: "api_key", provider: "anthropic", key: SECRET } });
-  expect(found).toMatchObject({ model: "anthropic/claude-opus-4-6", why: "it is set in agents.defaults.model; the key is in the profile anthropic:work" });
+  expect(found).toMatchObject({
+    model: "anthropic/claude-opus-4-6",
+    why: "it is set in agents.defaults.model; the key is in the profile anthropic:work",
+    reason: { code: "defaults", key: "profile", keyName: "anthropic:work" },
+  });
 });
 
 test("a chosen model without a key is reported with what to do", async () => {
@@ -60,7 +65,12 @@ test("a chosen model without a key is reported with what to do", async () => {
 });
 
 test("the built-in model is offline", async () => {
-  expect(await asked(chosen("builtin/offline"))).toEqual({ model: "builtin/offline", offline: true, why: "it is set in agents.defaults.model" });
+  expect(await asked(chosen("builtin/offline"))).toEqual({
+    model: "builtin/offline",
+    offline: true,
+    why: "it is set in agents.defaults.model",
+    reason: { code: "defaults" },
+  });
 });
 
 test("a model that nobody knows is none, and the reason says so", async () => {
@@ -71,7 +81,12 @@ test("a model on this machine needs no key", async () => {
   const local = {
     select: async () => ({ ref: { provider: "ollama", id: "small" }, entry: { source: "discovery" }, reason: { source: "local", text: "ollama runs at x" } }),
   } as unknown as Models;
-  expect(await answeringModel(async () => local, "main")).toEqual({ model: "ollama/small", offline: false, why: "ollama runs at x" });
+  expect(await answeringModel(async () => local, "main")).toEqual({
+    model: "ollama/small",
+    offline: false,
+    why: "ollama runs at x",
+    reason: { code: "local" },
+  });
 });
 
 test("models that cannot be loaded are reported, not thrown", async () => {

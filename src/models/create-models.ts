@@ -63,6 +63,8 @@ export interface Models {
   /** The models to choose from. */
   choices(agentId: string): Promise<{ readonly catalogue: Catalogue; readonly hasCredential: (provider: string) => boolean }>;
   auth(agentId: string): AuthProfiles;
+  /** Whether a provider works without a key: see `needsNoKey` of the providers. */
+  needsNoKey(provider: string): boolean;
   /**
    * Models that can look at an image for a run, best first: the requested one, the image model, other models with vision. Throws like `select` for a
    * requested one.
@@ -88,6 +90,9 @@ export function createModels(deps: ModelsDeps): Models {
   const probed = new Map<string, number>();
   const callDeps = { clock, ids, random, log, drivers, redact: redactor.text, ...(hooks ? { hooks } : {}) };
 
+  // A plugin's provider has the plugin's login.
+  const needsNoKey = (provider: string): boolean => choice.needsNoKey(provider, pluginFor(deps, provider) ? undefined : deps.config());
+
   function auth(agentId: string): AuthProfiles {
     let found = profiles.get(agentId);
     if (!found) profiles.set(agentId, (found = openProfiles(deps, agentId)));
@@ -96,6 +101,7 @@ export function createModels(deps: ModelsDeps): Models {
 
   return {
     auth,
+    needsNoKey,
     choices: agentModels.get,
     async select({ agentId, session, override }) {
       const { selections, ...models } = await agentModels.get(agentId);
@@ -113,7 +119,7 @@ export function createModels(deps: ModelsDeps): Models {
       return choice.imageModels({ config, catalogue, hasCredential, agentId, session, override, local }, model);
     },
     call(agentId, request) {
-      const credentials = createCallCredentials({ auth: auth(agentId), requestAccess, probed, needsNoKey: choice.needsNoKey, now: clock.now });
+      const credentials = createCallCredentials({ auth: auth(agentId), requestAccess, probed, needsNoKey, now: clock.now });
       const isLong = deps.env()["PI_CACHE_RETENTION"]?.trim() === "long";
       return callModel({ ...callDeps, credentials }, isLong ? { cacheRetention: "long", ...request } : request);
     },

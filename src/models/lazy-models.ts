@@ -50,7 +50,7 @@ export function createLazyModels(deps: LazyModelsDeps): LazyModels {
 
   async function openRaw(file: string): Promise<RawLog> {
     const { createRawStream } = await import("./raw-stream.ts");
-    deps.log.warn(`everything that providers send is written to ${file}: conversations are in it`);
+    deps.log.warn(`raw provider responses are written to ${file}, conversations included`);
     raw = createRawStream({ file, clock, log: deps.log.subsystem("models"), redactor: deps.redactor });
     return raw.rawLog;
   }

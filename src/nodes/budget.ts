@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 
 /** Events that begin turns are few; the others report. Per minute, and as many at once. */
-const PER_MINUTE = { turns: 30, others: 240 } as const;
+const PER_MINUTE = { turns: 30, others: 240 };
 const TURNS: ReadonlySet<string> = new Set(["voice.transcript", "agent.request", "exec.started", "exec.denied", "exec.finished"]);
 const MOST_NODES = 2000;
 
@@ -17,12 +17,13 @@ export interface Budgets {
   take(nodeId: string, event: string): void;
 }
 
-export function createBudgets(clock: Pick<Clock, "monotonic">): Budgets {
+/** `what` names the events in the error. */
+export function createBudgets(clock: Pick<Clock, "monotonic">, { what = "events of this node", perMinute = PER_MINUTE } = {}): Budgets {
   const budgets = new Map<string, Budget>();
   return {
     take(nodeId, event) {
       const kind = TURNS.has(event) ? "turns" : "others";
-      const most = PER_MINUTE[kind];
+      const most = perMinute[kind];
       const key = `${kind}:${nodeId}`;
       const now = clock.monotonic();
       const { credit, at } = budgets.get(key) ?? { credit: most, at: now };
@@ -35,7 +36,7 @@ export function createBudgets(clock: Pick<Clock, "monotonic">): Budgets {
       budgets.set(key, { credit: left < 1 ? left : left - 1, at: now });
       if (left >= 1) return;
       const retryAfterMs = Math.ceil(((1 - left) * 60_000) / most);
-      throw new AppError("OVERLOADED", `too many events of this node (${most} per minute); retry after ${Math.ceil(retryAfterMs / 1000)} s`, {
+      throw new AppError("OVERLOADED", `too many ${what} (${most} per minute); retry after ${Math.ceil(retryAfterMs / 1000)} s`, {
         details: { retryAfterMs },
       });
     },

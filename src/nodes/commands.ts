@@ -15,6 +15,20 @@ const DEVICE = [
   "motion.activity",
   "motion.pedometer",
 ];
+/** Commands that only look: running one again after a crash does no harm, so nothing has to be on disk before they are sent or answered. */
+export const READ_ONLY: ReadonlySet<string> = new Set([
+  "system.which",
+  "camera.list",
+  "location.get",
+  "device.info",
+  "device.status",
+  "contacts.search",
+  "calendar.events",
+  "reminders.list",
+  "photos.latest",
+  "motion.activity",
+  "motion.pedometer",
+]);
 const HOST = ["system.run", "system.which", "system.notify", "browser.proxy"];
 
 const BY_PLATFORM: readonly (readonly [name: RegExp, commands: readonly string[]])[] = [
@@ -34,6 +48,22 @@ export function allowedCommands(platform: string | undefined, config: OpenClawCo
   const allowed = new Set([...known, ...allowCommands.map((command) => command.trim())]);
   for (const command of denyCommands) allowed.delete(command.trim());
   return allowed;
+}
+
+/** Commands with methods of their own, which no list of allowed commands concerns. */
+export const RESERVED = /^system\.execApprovals\./;
+
+/** Declared commands that the configuration refuses, and which of its lists does. */
+export function refusedCommands(
+  { platform, declared }: { readonly platform?: string | undefined; readonly declared: ReadonlySet<string> },
+  config: OpenClawConfig,
+): { command: string; why: "denied" | "not-allowed" }[] {
+  const allowed = allowedCommands(platform, config);
+  const denied = new Set((config.gateway?.nodes?.denyCommands ?? []).map((command) => command.trim()));
+  return [...declared]
+    .filter((command) => !allowed.has(command) && !RESERVED.test(command))
+    .sort()
+    .map((command) => ({ command, why: denied.has(command) ? "denied" : "not-allowed" }));
 }
 
 export type CommandRefusal = "command not allowlisted" | "node did not declare commands" | "command not declared by node";

@@ -6,7 +6,7 @@ import { clip } from "../base/text.ts";
 import { THINKING_LEVELS } from "../base/thinking.ts";
 import { defaultAgentId, type Config } from "../config/index.ts";
 import type { ReplyAddress, Responder, RunRequest } from "../conversation/index.ts";
-import { agentOfKey, resolveSessionKey, type MethodParams } from "../protocol/index.ts";
+import { agentOfKey, resolveSessionKey, type ImageContent, type MethodParams } from "../protocol/index.ts";
 import type { Store } from "../store/index.ts";
 import { createMarkUntrusted, oneLine } from "../tools/index.ts";
 import { createBudgets } from "./budget.ts";
@@ -24,19 +24,23 @@ export interface NodeEventsDeps {
   readonly chatOf: (wanted: { readonly agentId: string; readonly channel: string; readonly to?: string }) => Promise<ReplyAddress | undefined>;
 }
 
+/** The images among attachments as clients send them; throws for what cannot be read or is too large. */
+export type ImagesOf = (attachments: readonly unknown[]) => readonly ImageContent[];
+
 export interface NodeEvents {
   /** Resolves when what happened is on disk. */
-  handle(params: MethodParams<"node.event">, node: NodeSession): Promise<void>;
+  handle(params: MethodParams<"node.event">, node: NodeSession, images: ImagesOf): Promise<void>;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-type Handle = (fields: Fields, node: NodeSession, key: string | undefined) => Promise<void> | void;
+type Handle = (fields: Fields, node: NodeSession, key: string | undefined, images: ImagesOf) => Promise<void> | void;
 
 const MOST_TEXT = 20_000;
 const MOST_OUTPUT = 400;
 const MOST_COMMAND = 400;
 const MOST_FOLLOWED = 100;
 const MOST_TIMEOUT_S = 2_000_000;
+const MOST_ATTACHMENTS = 10;
 const APNS = "nodes.apns";
 const MOST_REGISTERED = 500;
 
@@ -48,8 +52,8 @@ const bad = (message: string): AppError => new AppError("INVALID_INPUT", message
 function textIn(fields: Fields, field: string, most = 1000): string | undefined {
   const value = fields[field];
   if (value === undefined || value === null || value === "") return undefined;
-  if (typeof value !== "string") throw bad(`${field} must be a text`);
-  if (value.length > most) throw bad(`${field} has ${value.length} characters; at most ${most} are taken`);
+  if (typeof value !== "string") throw bad(`${field} must be a string`);
+  if (value.length > most) throw bad(`${field} has ${value.length} characters; the limit is ${most}`);
   return value.toWellFormed().trim() || undefined;
 }
 
@@ -80,6 +84,21 @@ function settingsOf(fields: Fields): Pick<RunRequest, "thinking" | "timeoutMs"> 
   const seconds = fields["timeoutSeconds"] ?? 0;
   if (typeof seconds !== "number" || !Number.isFinite(seconds) || seconds < 0) throw bad("timeoutSeconds must be a number of seconds");
   return { ...(level === undefined ? {} : { thinking: level }), ...(seconds === 0 ? {} : { timeoutMs: Math.min(seconds, MOST_TIMEOUT_S) * 1000 }) };
+}
+
+/** What a node begins a turn with; `fallback` is the session of one that names none. */
+interface Beginning {
+  readonly message: string;
+  readonly fallback: string;
+  readonly images?: readonly ImageContent[];
+}
+
+function imagesIn(fields: Fields, imagesOf: ImagesOf): readonly ImageContent[] {
+  const attachments: unknown = fields["attachments"] ?? [];
+  if (!Array.isArray(attachments) || attachments.length > MOST_ATTACHMENTS) throw bad(`attachments must be a list of at most ${MOST_ATTACHMENTS} images`);
+  const images = imagesOf(attachments);
+  if (images.length < attachments.length) throw bad("attachments of a node are images; one of them is not an image");
+  return images;
 }
 
 /** Stores where notifications for a phone are sent. */
@@ -114,12 +133,13 @@ export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
   }
 
   /** A node is not the owner: what it says is answered with the tools that anyone has. */
-  async function start(node: NodeSession, fields: Fields, message: string, fallback: string, key: string | undefined): Promise<void> {
+  async function start(node: NodeSession, fields: Fields, { message, fallback, images = [] }: Beginning, key: string | undefined): Promise<void> {
     const sessionKey = sessionOf(textIn(fields, "sessionKey") ?? fallback);
     const named = key ?? textIn(fields, "eventId", 200);
     const reply = await replyFor(fields, sessionKey);
     const runId = named === undefined ? ids.uuid() : `node:${node.nodeId.slice(0, 16)}:${named}`;
-    await runs.accept({ runId, sessionKey, message, channel: reply?.channel ?? "webchat", owner: false, ...settingsOf(fields), ...(reply ? { reply } : {}) });
+    const request = { runId, sessionKey, message, channel: reply?.channel ?? "webchat", owner: false, ...settingsOf(fields) };
+    await runs.accept({ ...request, ...(images.length === 0 ? {} : { images }), ...(reply ? { reply } : {}) });
   }
 
   /** A command belongs to a session that is there: a node begins none with a report. */
@@ -146,15 +166,15 @@ export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
   const commandIn = (fields: Fields): string => oneLine(textIn(fields, "command", 100_000) ?? "", MOST_COMMAND);
 
   const handlers: Readonly<Record<string, Handle>> = {
-    "voice.transcript": (fields, node, key) => start(node, fields, required(fields, "text", MOST_TEXT), "main", key),
-    "agent.request"(fields, node, key) {
-      if (Array.isArray(fields["attachments"]) && fields["attachments"].length > 0) throw bad("attachments of node events are not available in this version");
-      return start(node, fields, required(fields, "message", MOST_TEXT), `node-${node.nodeId}`, key);
+    "voice.transcript": (fields, node, key) => start(node, fields, { message: required(fields, "text", MOST_TEXT), fallback: "main" }, key),
+    "agent.request"(fields, node, key, imagesOf) {
+      const images = imagesIn(fields, imagesOf);
+      return start(node, fields, { message: required(fields, "message", MOST_TEXT), fallback: `node-${node.nodeId}`, images }, key);
     },
     "chat.subscribe"(fields, { link }) {
       const followed = link.followed();
       const key = sessionOf(required(fields, "sessionKey", 1000));
-      if (followed.size >= MOST_FOLLOWED && !followed.has(key)) throw bad(`a node follows at most ${MOST_FOLLOWED} sessions; unsubscribe from one`);
+      if (followed.size >= MOST_FOLLOWED && !followed.has(key)) throw bad(`a node may subscribe to at most ${MOST_FOLLOWED} sessions; unsubscribe from one`);
       followed.add(key);
     },
     "chat.unsubscribe": (fields, { link }) => void link.followed().delete(sessionOf(required(fields, "sessionKey", 1000))),
@@ -173,11 +193,11 @@ export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
   };
 
   return {
-    async handle(params, node) {
+    async handle(params, node, images) {
       const handle = Object.hasOwn(handlers, params.event) ? handlers[params.event] : undefined;
       if (!handle) throw bad(`unknown node event "${oneLine(params.event, 100)}"; known are ${Object.keys(handlers).join(", ")}`);
       budgets.take(node.nodeId, params.event);
-      await handle(fieldsOf(params), node, params.idempotencyKey);
+      await handle(fieldsOf(params), node, params.idempotencyKey, images);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, messageOf } from "../base/errors.ts";
 import { failpoint } from "../base/failpoints.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
@@ -9,31 +9,30 @@ import { clip } from "../base/text.ts";
 import type { Config } from "../config/index.ts";
 import type { MethodParams, MethodResult } from "../protocol/index.ts";
 import type { Store } from "../store/index.ts";
-import { commandRefusal } from "./commands.ts";
+import { commandRefusal, READ_ONLY, RESERVED } from "./commands.ts";
+import { createOpenInvokes, failed, type CancelReason, type OpenInvokes, type Outcome, type Sending } from "./open-invokes.ts";
 import type { NodeRegistry, NodeSession } from "./registry.ts";
-import { checkSystemRun, type ApprovalCheckDeps } from "./system-run.ts";
+import { checkFileCommand, checkSystemRun, type ApprovalCheckDeps } from "./system-run.ts";
 
 export type InvokeRequest = MethodParams<"node.invoke">;
 export type InvokeResult = MethodResult<"node.invoke">;
-type NodeAnswer = MethodParams<"node.invoke.result">;
 
 /** Who asks. */
 export interface Invoker {
   /** Of an operator; an approval is good for the device that asked for it. */
   readonly deviceId?: string | undefined;
-  /** Fires when nobody waits for the answer any more. */
+  /** Of an agent's turn: it is notified when the node goes away. */
+  readonly sessionKey?: string | undefined;
+  /** Fires when the caller no longer waits for the response. */
   readonly signal: AbortSignal;
+  /** Gets text that the node sends while the command runs. */
+  readonly onProgress?: ((seq: number, chunk: string) => void) | undefined;
 }
 
-/** How an invoke ended, as it is stored. */
-type Outcome =
-  | { readonly ok: true; readonly payload?: unknown; readonly payloadJSON?: string | null }
-  | { readonly ok: false; readonly message: string; readonly details: Readonly<Record<string, unknown>> };
-
-export interface Invokes {
+export interface Invokes extends Pick<OpenInvokes, "answer" | "unreadable" | "progress"> {
   invoke(request: InvokeRequest, invoker: Invoker, options?: { readonly internal?: boolean }): Promise<InvokeResult>;
-  /** A node's answer; false when nobody waits for it. */
-  answer(answer: NodeAnswer, connId: string): boolean;
+  /** Ends the command that runs under a key; false when none does. */
+  cancel(key: string, nodeId: string): boolean;
 }
 
 export interface InvokesDeps extends ApprovalCheckDeps {
@@ -46,51 +45,36 @@ export interface InvokesDeps extends ApprovalCheckDeps {
 }
 
 const SCOPE = "node.invoke";
-const DEFAULT_TIMEOUT_MS = 30_000;
-const MOST_TIMEOUT_MS = 24 * 60 * 60_000;
-/** Invokes that one node, and all of them together, may have open. */
-const MOST_OPEN_PER_NODE = 64;
-const MOST_OPEN = 2000;
 /** Larger answers are passed on and not stored. */
 const MOST_STORED = 262_144;
-const MOST_MESSAGE = 4000;
 
-interface Open {
-  readonly id: string;
-  readonly nodeId: string;
-  readonly command: string;
-  readonly connId: string;
-  readonly end: (outcome: Outcome, cancelled?: "timeout" | "caller-gone") => void;
+/** How an invoke ended, and when that is on disk where nobody has to wait for it. */
+interface Ended {
+  readonly outcome: Outcome;
+  readonly stored?: Promise<void>;
 }
 
 /** An invoke under a key that has no outcome yet, and those who wait for it. */
 interface Waited {
   readonly hash: string;
+  readonly nodeId: string;
   readonly outcome: Promise<Outcome>;
-  readonly everyoneLeft: AbortController;
+  readonly end: (reason: CancelReason) => void;
+  readonly listeners: Set<NonNullable<Invoker["onProgress"]>>;
   waiting: number;
+  /** It has an outcome, which is being stored. */
+  isOver: boolean;
 }
 
-const failed = (message: string, details: Readonly<Record<string, unknown>>): Outcome => ({ ok: false, message, details });
-const withCode = (code: string, message: string): Outcome => failed(message, { code, nodeError: { code, message } });
-
-const UNKNOWN = failed("the gateway stopped while this command was open on the node, so its outcome is not known; check the node before you run it again", {
+const UNKNOWN = failed("the gateway stopped while this command was open on the node, so its outcome is unknown; check the node before you run it again", {
   code: "OUTCOME_UNKNOWN",
   outcome: "unknown",
 });
 
-function outcomeOf({ ok, payload, payloadJSON, error }: NodeAnswer): Outcome {
-  if (!ok) {
-    const message = clip(error?.message ?? "the node reported a failure without a reason", MOST_MESSAGE);
-    return failed(message, { nodeError: { code: clip(error?.code ?? "UNAVAILABLE", 100), message } });
-  }
-  return { ok: true, ...(payload === undefined ? {} : { payload }), ...(payloadJSON === undefined ? {} : { payloadJSON }) };
-}
-
 /** What is kept of an outcome: what is too large is not, but that it ran is. */
 function storedOutcome(outcome: Outcome): Outcome {
   if (!outcome.ok || JSON.stringify(outcome).length <= MOST_STORED) return outcome;
-  return failed("the command ran, and its answer was too large to be stored; run it again under a new key to get it", { code: "ANSWER_NOT_STORED" });
+  return failed("the command ran, and its result was too large to be stored; run it again under a new key to get it", { code: "ANSWER_NOT_STORED" });
 }
 
 function parsed(text: string): unknown {
@@ -114,8 +98,8 @@ function hashOf({ nodeId, command, params, timeoutMs }: InvokeRequest): string {
 const mismatch = (key: string): AppError =>
   new AppError("INVALID_INPUT", `idempotencyKey ${JSON.stringify(clip(key, 100))} was already used for another node.invoke; use a new key for a new command`);
 
-/** Commands for the node's own rules have methods of their own. */
-const RESERVED = /^system\.execApprovals\./;
+/** Commands whose claim of an approval is checked. */
+const CHECKS: Readonly<Record<string, typeof checkSystemRun>> = { "system.run": checkSystemRun, "file.read": checkFileCommand, "file.write": checkFileCommand };
 
 /** Throws when the node may not be asked. */
 function checkedNode({ nodeId, command }: InvokeRequest, { registry, config }: InvokesDeps, internal: boolean): NodeSession {
@@ -131,79 +115,14 @@ function checkedNode({ nodeId, command }: InvokeRequest, { registry, config }: I
   return node;
 }
 
-/** Requests that are on their way to nodes. */
-interface OpenInvokes {
-  /** Takes a place until it is given back. Throws `OVERLOADED` when the node, or all of them, have too many. */
-  reserve(nodeId: string): Disposable;
-  /** Sends the request and waits for the first of answer, time-out, disconnect and cancel. */
-  send(node: NodeSession, request: InvokeRequest, params: unknown, cancel: AbortSignal): Promise<Outcome>;
-  readonly answer: Invokes["answer"];
-}
-
-function createOpenInvokes({ registry, clock, ids }: Pick<InvokesDeps, "registry" | "clock" | "ids">): OpenInvokes {
-  const open = new Map<string, Open>();
-  const reserved = new Map<string, number>();
-  let total = 0;
-  function giveBack(nodeId: string): void {
-    const left = (reserved.get(nodeId) ?? 1) - 1;
-    if (left === 0) reserved.delete(nodeId);
-    else reserved.set(nodeId, left);
-    total -= 1;
-  }
-  registry.onGone(({ link: { connId } }) => {
-    for (const one of open.values())
-      if (one.connId === connId) one.end(failed(`Error: node disconnected (${one.command})`, { code: "DISCONNECTED", outcome: "unknown" }));
-  });
-
-  return {
-    reserve(nodeId) {
-      const own = reserved.get(nodeId) ?? 0;
-      if (own < MOST_OPEN_PER_NODE && total < MOST_OPEN) {
-        reserved.set(nodeId, own + 1);
-        total += 1;
-        return { [Symbol.dispose]: () => giveBack(nodeId) };
-      }
-      const whose = own < MOST_OPEN_PER_NODE ? "all nodes" : "this node";
-      throw new AppError("OVERLOADED", `too many commands are open on ${whose}; wait for one of them`, { details: { retryAfterMs: 1000 } });
-    },
-    send(node, request, params, cancel) {
-      const { command, idempotencyKey } = request;
-      const { nodeId, link } = node;
-      const id = ids.uuid();
-      const timeoutMs = Math.min(request.timeoutMs ?? DEFAULT_TIMEOUT_MS, MOST_TIMEOUT_MS);
-      const { promise, resolve } = Promise.withResolvers<Outcome>();
-      const end: Open["end"] = (outcome, cancelled) => {
-        if (!open.delete(id)) return;
-        timer[Symbol.dispose]();
-        cancel.removeEventListener("abort", onCancel);
-        if (cancelled !== undefined) link.send("node.invoke.cancel", { id, nodeId, reason: cancelled });
-        resolve(outcome);
-      };
-      const timer = clock.after(timeoutMs, () => end(withCode("TIMEOUT", "node invoke timed out"), "timeout"));
-      const onCancel = (): void => end(failed("the command was cancelled: its caller went away", { code: "CANCELLED", outcome: "unknown" }), "caller-gone");
-      open.set(id, { id, nodeId, command, connId: link.connId, end });
-      cancel.addEventListener("abort", onCancel, { once: true });
-      const paramsJSON = params === undefined ? null : JSON.stringify(params);
-      const isSent = registry.get(nodeId) === node && link.send("node.invoke.request", { id, nodeId, command, paramsJSON, timeoutMs, idempotencyKey });
-      if (!isSent) end(failed(`Error: node disconnected (${command})`, { code: "DISCONNECTED" }));
-      else if (cancel.aborted) onCancel();
-      return promise;
-    },
-    answer(answer, connId) {
-      const one = open.get(answer.id);
-      if (!one || one.connId !== connId || one.nodeId !== answer.nodeId) return false;
-      one.end(outcomeOf(answer));
-      return true;
-    },
-  };
-}
-
 /** Those with the same key wait for the same outcome; when all have left, it is cancelled. */
-async function waitFor(one: Waited, signal: AbortSignal): Promise<Outcome> {
+async function waitFor(one: Waited, { signal, onProgress }: Invoker): Promise<Outcome> {
   const leave = (): void => {
+    if (onProgress) one.listeners.delete(onProgress);
     one.waiting -= 1;
-    if (one.waiting === 0) one.everyoneLeft.abort();
+    if (one.waiting === 0) one.end("caller-gone");
   };
+  if (onProgress) one.listeners.add(onProgress);
   one.waiting += 1;
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
@@ -212,6 +131,27 @@ async function waitFor(one: Waited, signal: AbortSignal): Promise<Outcome> {
   } finally {
     signal.removeEventListener("abort", leave);
   }
+}
+
+/** A command that only looks: a repeat of its key gets the same answer, but for a crash within the moment until that is stored. */
+async function look({ store, clock, log }: InvokesDeps, open: OpenInvokes, hash: string, sending: Sending): Promise<Ended> {
+  const { idempotencyKey: key, nodeId, command } = sending.request;
+  const before = await store.read("idempotency.get", { scope: SCOPE, key });
+  if (before && before.expiresAt > clock.now()) {
+    if (before.payloadHash !== hash) throw mismatch(key);
+    return { outcome: before.state === "done" ? (before.result as Outcome) : UNKNOWN };
+  }
+  const outcome = await open.send(sending);
+  failpoint("node.invoke.answered");
+  // Both in one commit.
+  const stored = Promise.all([
+    store.write("idempotency.begin", { scope: SCOPE, key, payloadHash: hash, about: { nodeId, command } }),
+    store.write("idempotency.complete", { scope: SCOPE, key, result: storedOutcome(outcome) }),
+  ]).then(
+    () => failpoint("node.invoke.ended"),
+    (error: unknown) => log.warn(`the outcome of ${command} on a node could not be stored: ${messageOf(error)}`, { nodeId }),
+  );
+  return { outcome, stored };
 }
 
 export function createInvokes(deps: InvokesDeps): Invokes {
@@ -230,11 +170,13 @@ export function createInvokes(deps: InvokesDeps): Invokes {
   ): Promise<{ readonly node: NodeSession; readonly params: unknown }> {
     const node = checkedNode(request, deps, internal);
     places.use(open.reserve(request.nodeId));
-    return { node, params: request.command === "system.run" && !internal ? await checkSystemRun(request, invoker, deps) : request.params };
+    const check = internal || !Object.hasOwn(CHECKS, request.command) ? undefined : CHECKS[request.command];
+    return { node, params: check ? await check(request, invoker, deps) : request.params };
   }
 
-  async function run(request: InvokeRequest, invoker: Invoker, hash: string, cancel: AbortSignal, internal: boolean): Promise<Outcome> {
+  async function run(request: InvokeRequest, invoker: Invoker, internal: boolean, sending: Pick<Sending, "cancel" | "onProgress">): Promise<Ended> {
     const { idempotencyKey: key, nodeId, command } = request;
+    const hash = hashOf(request);
     await former;
     using places = new DisposableStack();
     let ready: Awaited<ReturnType<typeof prepare>>;
@@ -243,18 +185,20 @@ export function createInvokes(deps: InvokesDeps): Invokes {
     } catch (error) {
       // Refused, unless it ran before: then its outcome stands.
       const before = await store.read("idempotency.get", { scope: SCOPE, key });
-      if (before?.state === "done" && before.payloadHash === hash) return before.result as Outcome;
+      if (before?.state === "done" && before.payloadHash === hash) return { outcome: before.result as Outcome };
       throw error;
     }
+    if (READ_ONLY.has(command)) return await look(deps, open, hash, { ...ready, ...sending, request });
     const begun = await store.write("idempotency.begin", { scope: SCOPE, key, payloadHash: hash, about: { nodeId, command } });
     if (begun.status === "mismatch") throw mismatch(key);
-    if (begun.status === "replay") return begun.result as Outcome;
-    if (begun.status === "running") return UNKNOWN;
+    if (begun.status === "replay") return { outcome: begun.result as Outcome };
+    if (begun.status === "running") return { outcome: UNKNOWN };
     failpoint("node.invoke.begun");
-    const outcome = await open.send(ready.node, request, ready.params, cancel);
+    const outcome = await open.send({ ...ready, ...sending, request });
     failpoint("node.invoke.answered");
     await store.write("idempotency.complete", { scope: SCOPE, key, result: storedOutcome(outcome) });
-    return outcome;
+    failpoint("node.invoke.ended");
+    return { outcome };
   }
 
   return {
@@ -264,14 +208,36 @@ export function createInvokes(deps: InvokesDeps): Invokes {
       let one = byKey.get(key);
       if (one && one.hash !== hash) throw mismatch(key);
       if (!one) {
-        const everyoneLeft = new AbortController();
-        const outcome = run(request, invoker, hash, everyoneLeft.signal, internal).finally(() => byKey.delete(key));
-        outcome.catch(() => log.debug("a node command was refused", { command: request.command, nodeId: request.nodeId }));
-        byKey.set(key, (one = { hash, outcome, everyoneLeft, waiting: 0 }));
+        const { nodeId, command } = request;
+        const cancel = new AbortController();
+        const listeners: Waited["listeners"] = new Set();
+        const onProgress: Sending["onProgress"] = (seq, chunk) => {
+          for (const listener of listeners) listener(seq, chunk);
+        };
+        const ended = run(request, invoker, internal, { cancel: cancel.signal, onProgress: invoker.onProgress && onProgress });
+        // The key is known here until the store knows it.
+        ended
+          .then(({ stored }) => stored)
+          .catch(() => log.debug("a node command was refused", { command, nodeId }))
+          .finally(() => byKey.delete(key));
+        const made: Waited = { hash, nodeId, outcome: ended.then(over), listeners, end: (reason) => cancel.abort(reason), waiting: 0, isOver: false };
+        function over({ outcome }: Ended): Outcome {
+          made.isOver = true;
+          return outcome;
+        }
+        byKey.set(key, (one = made));
       }
-      return resultOf(request, await waitFor(one, invoker.signal));
+      return resultOf(request, await waitFor(one, invoker));
+    },
+    cancel(key, nodeId) {
+      const one = byKey.get(key);
+      if (one?.nodeId !== nodeId || one.isOver) return false;
+      one.end("cancelled");
+      return true;
     },
     answer: open.answer,
+    unreadable: open.unreadable,
+    progress: open.progress,
   };
 }
 
@@ -279,5 +245,5 @@ async function endFormer({ store, log }: InvokesDeps): Promise<void> {
   const left = await store.read("idempotency.running", { scope: SCOPE });
   for (const { key } of left) await store.write("idempotency.complete", { scope: SCOPE, key, result: UNKNOWN });
   if (left.length > 0)
-    log.warn(`${left.length} node commands were open when the previous process ended; their outcome is not known and they are not run again`);
+    log.warn(`${left.length} node commands were open when the previous process ended; their outcome is unknown and they will not be run again`);
 }

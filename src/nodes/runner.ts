@@ -2,6 +2,7 @@ import { AppError } from "../base/errors.ts";
 import { isRecord } from "../base/records.ts";
 import type { NodeRun, NodeRunner } from "../tools/index.ts";
 import type { Nodes } from "./create-nodes.ts";
+import { withOutcome } from "./disconnected.ts";
 import { findNode, nodeName } from "./find-node.ts";
 
 /** Time for a node to answer after its command has ended. */
@@ -23,10 +24,14 @@ export function nodeRunOf(payload: unknown): Extract<NodeRun, { kind: "ended" }>
   };
 }
 
+/** The documented refusals: no other text of a node is passed on as a reason. */
+const REFUSAL = /SYSTEM_RUN_(?:DENIED|DISABLED): (?:approval required|allowlist miss|security=deny)/;
+
 /** What a refusal of the node means. Undefined when it is none of its rules. */
 export function refusalOf(error: unknown): Exclude<NodeRun, { kind: "ended" }> | undefined {
-  const text = error instanceof AppError ? /SYSTEM_RUN_(?:DENIED|DISABLED): .*/.exec(error.message)?.[0] : undefined;
-  if (text === undefined) return undefined;
+  const code = error instanceof AppError ? /SYSTEM_RUN_(?:DENIED|DISABLED)/.exec(error.message)?.[0] : undefined;
+  if (!(error instanceof AppError) || code === undefined) return undefined;
+  const text = REFUSAL.exec(error.message)?.[0] ?? `${code}: the rules of the node do not allow it`;
   return text.includes("approval required") ? { kind: "asks" } : { kind: "refused", text };
 }
 
@@ -57,14 +62,14 @@ export function createNodeRunner(nodes: Pick<Nodes, "list" | "invoke">): NodeRun
       try {
         const { payload } = await nodes.invoke(
           { nodeId, command: "system.run", params, timeoutMs: invokeMs, idempotencyKey: key },
-          { signal },
+          { signal, sessionKey: rest.sessionKey },
           { internal: true },
         );
         return nodeRunOf(payload);
       } catch (error) {
         const refused = refusalOf(error);
         if (refused) return refused;
-        throw error;
+        throw error instanceof AppError ? withOutcome(error, error.details) : error;
       }
     },
   };

@@ -1,13 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/index.ts";
-import { loadChoice, type Models, answeringModel, type AnsweringModel } from "../models/index.ts";
+import { type Models, answeringModel, type AnsweringModel } from "../models/index.ts";
 import type { ModelState } from "./troubles.ts";
 
 /** Which model answers, and what keeps it from that. */
 export type ModelView = () => Promise<AnsweringModel & ModelState>;
 
 export interface ModelViewDeps {
-  readonly models: () => Promise<Pick<Models, "select" | "auth">>;
+  readonly models: () => Promise<Pick<Models, "select" | "auth" | "needsNoKey">>;
   readonly agentId: () => string;
   readonly config: Pick<Config, "onEvent">;
   readonly clock: Pick<Clock, "monotonic">;
@@ -21,10 +21,10 @@ async function look({ models, agentId }: ModelViewDeps): Promise<AnsweringModel 
   const { model, offline } = answering;
   if (model === null || offline) return { ...answering, keyMissing: false };
   const [provider = "", ...rest] = model.split("/");
-  const [{ needsNoKey }, found] = await Promise.all([loadChoice(), models()]);
+  const found = await models();
   const candidates = await found.auth(agentId()).candidates(provider, { modelId: rest.join("/") });
   // The first to try rests: so do all behind it.
-  return { ...answering, keyMissing: candidates.length === 0 && !needsNoKey(provider), rest: candidates[0]?.cooldown };
+  return { ...answering, keyMissing: candidates.length === 0 && !found.needsNoKey(provider), rest: candidates[0]?.cooldown };
 }
 
 /** Asked every few seconds by a page, so an answer is good for a while; an old one is given while the next is looked for. */

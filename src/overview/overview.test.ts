@@ -90,12 +90,29 @@ test("waiting messages are listed by session, failed ones by reason with what to
       level: "error",
       at: clock.now(),
       count: 2,
-      text: "agent:main:b: failed: the model failed",
+      text: "b: failed: the model failed",
       todo: expect.stringContaining("openclaw logs"),
       why: `in:${failed[1]}`,
       page: "trace",
     }),
   );
+});
+
+test("a failure is no problem any more once the same session answered a later message", async () => {
+  const settled = async (messageId: string, sessionKey: string, outcome: "failed" | "answered"): Promise<void> => {
+    const id = await message(messageId, sessionKey);
+    clock.advance(1000);
+    await store.write("inbox.settle", { ids: [id], outcome, why: outcome === "failed" ? "the model failed" : "" });
+  };
+  const failures = async () => (await overview()).problems.filter(({ page }) => page === "trace").map(({ text }) => text.split(":")[0]);
+  await settled("m1", "agent:main:a", "answered");
+  await settled("m2", "agent:main:a", "failed");
+  await settled("m3", "agent:main:b", "failed");
+  expect(await failures()).toEqual(["b", "a"]);
+  await settled("m4", "agent:main:a", "answered");
+  expect(await failures()).toEqual(["b"]);
+  await settled("m5", "agent:main:a", "failed");
+  expect(await failures()).toEqual(["a", "b"]);
 });
 
 test("an answer that did not arrive is reported with what to do", async () => {
@@ -111,6 +128,35 @@ test("an answer that did not arrive is reported with what to do", async () => {
       count: 1,
     }),
   );
+});
+
+test("a job that failed too often in a row, or at its only time, is a problem until it runs again or asks for no alerts", async () => {
+  const job = { id: "j1", name: "backup", enabled: true, schedule: { kind: "every", everyMs: 1000 }, sessionTarget: "isolated", wakeMode: "now" };
+  const put = (id: string, more: object, state: object) =>
+    store.write("cron.job.put", {
+      id,
+      job: { ...job, id, payload: { kind: "agentTurn", message: "x" }, ...more, state },
+      enabled: !("schedule" in more),
+      nextRunAt: null,
+    });
+  const failed = (failures: number) => ({ lastStatus: "error", lastError: "no space", consecutiveErrors: failures, lastRunAtMs: clock.now() });
+  await put("j1", {}, failed(2));
+  await put("j2", { alertAfter: 2 }, failed(2));
+  await put("j3", { alertAfter: 0 }, failed(9));
+  await put("j4", { name: "once", schedule: { kind: "at", at: "2026-01-15T09:00:00.000Z" } }, failed(1));
+  expect((await overview()).problems.filter(({ page }) => page === "jobs").toSorted((a, b) => a.id.localeCompare(b.id))).toMatchObject([
+    {
+      id: "job:j2",
+      level: "error",
+      text: 'The scheduled job "backup" failed 2 times in a row: no space',
+      todo: expect.stringContaining("openclaw cron run j2"),
+    },
+    { id: "job:j4", text: 'The scheduled job "once" failed at its only time and is not retried: no space' },
+  ]);
+  await put("j1", {}, failed(3));
+  await put("j2", { alertAfter: 2 }, { lastStatus: "ok", consecutiveErrors: 0 });
+  await store.write("cron.job.delete", { id: "j4" });
+  expect((await overview()).problems.filter(({ page }) => page === "jobs")).toMatchObject([{ id: "job:j1" }]);
 });
 
 test("what is doubtful in the configuration is a problem from when it was seen until it is mended", async () => {
@@ -160,7 +206,7 @@ test("channels that are down or lost, plugins that failed or are skipped, are re
     breakers: [{ pluginId: "good", hook: "message_sent" as const, state: "open" as const, failures: 5 }, { pluginId: "good", hook: "message_sent" as const, state: "counting" as const, failures: 1 }],
   }; // prettier-ignore
   expect(pluginTroubles(facts).map(({ level, text }) => [level, text])).toEqual([
-    ["error", "The plugin voice does not run: no such file"],
+    ["error", "The plugin voice is not running: no such file"],
     ["warn", "good: an old name (a.js:3)"],
     ["warn", "message_sent of the plugin good failed 5 times in a row and is skipped"],
   ]);
@@ -217,7 +263,7 @@ test("a look at the model that failed is no answer for those who ask later", asy
     if (looks % 2 === 1) throw new Error("EMFILE: too many open files");
     return [];
   }
-  const models = async (): Promise<never> => ({ select: async () => chosen, auth: () => ({ candidates }) }) as never;
+  const models = async (): Promise<never> => ({ needsNoKey: () => false, select: async () => chosen, auth: () => ({ candidates }) }) as never;
   const view = createModelView({ models, agentId: () => "main", config, clock });
   await expect(view()).rejects.toThrow("too many open files");
   expect(await view()).toMatchObject({ model: "acme/one" });

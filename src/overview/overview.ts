@@ -12,7 +12,16 @@ import type { Store } from "../store/index.ts";
 import type { ModelView } from "./model-view.ts";
 import { createProblemList, type Trouble } from "./problem.ts";
 import type { RunBoard } from "./runs.ts";
-import { channelTroubles, configTroubles, createFailureTroubles, diskTroubles, modelTroubles, pluginTroubles, type DiskSpace } from "./troubles.ts";
+import {
+  channelTroubles,
+  configTroubles,
+  createFailureTroubles,
+  createJobTroubles,
+  diskTroubles,
+  modelTroubles,
+  pluginTroubles,
+  type DiskSpace,
+} from "./troubles.ts";
 
 type Overview = MethodResult<"overview">;
 
@@ -73,7 +82,7 @@ async function namesOf(store: OverviewDeps["store"], of: readonly { readonly ses
 const shortHash = (text: string): string => createHash("sha1").update(text).digest("hex").slice(0, 12);
 
 function healthTroubles(problems: readonly string[]): Trouble[] {
-  return problems.map((text) => ({ id: `health:${shortHash(text)}`, level: "error", text, todo: "openclaw doctor tells more." }));
+  return problems.map((text) => ({ id: `health:${shortHash(text)}`, level: "error", text, todo: "For details, run: openclaw doctor" }));
 }
 
 /** What the gateway does now, and what is wrong with it, in one answer that costs little. */
@@ -87,12 +96,14 @@ export function createOverview(deps: OverviewDeps): (asker: { readonly admin: bo
   const { config, store, clock, redactor } = deps;
   const problems = createProblemList(redactor.text);
   const failures = createFailureTroubles({ store, now: clock.now });
+  const failingJobs = createJobTroubles(store);
   return async ({ admin }) => {
     const health = deps.health();
-    const [runs, queues, failed, stored, disk, model] = await Promise.all([
+    const [runs, queues, failed, jobs, stored, disk, model] = await Promise.all([
       deps.runs.list(),
       store.read("inbox.queues", { limit: MOST_QUEUES }),
       failures.list(),
+      failingJobs(),
       storeFacts(deps, admin),
       spaceAt(config.paths.state),
       deps.model(),
@@ -107,6 +118,7 @@ export function createOverview(deps: OverviewDeps): (asker: { readonly admin: bo
       ...configTroubles(config),
       ...(facts ? pluginTroubles(facts) : []),
       ...failed,
+      ...jobs,
       ...diskTroubles(disk, config.paths.state),
     ];
     const { rss, heapUsed } = process.memoryUsage();
@@ -115,7 +127,7 @@ export function createOverview(deps: OverviewDeps): (asker: { readonly admin: bo
       ts: now,
       version: deps.version,
       startedAt: Date.parse(health.startedAt),
-      answering: { model: model.model, offline: model.offline, why: runnable(model.why) },
+      answering: { model: model.model, offline: model.offline, why: runnable(model.why), ...(model.reason ? { reason: model.reason } : {}) },
       runs: runs.map((run) => ({ ...run, ...names(run.sessionKey) })),
       queues: queues.map((queue) => ({ ...queue, ...names(queue.sessionKey) })),
       problems: [...problems.of(troubles.map(typed), now)],

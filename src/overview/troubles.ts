@@ -1,3 +1,5 @@
+import { failingOf, jobOf } from "../automation/index.ts";
+import { sessionName } from "../base/session-name.ts";
 import { formatBytes, formatDuration } from "../base/text.ts";
 import type { Channels } from "../channels/index.ts";
 import type { Config } from "../config/index.ts";
@@ -6,48 +8,48 @@ import type { PluginFacts } from "../plugins/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Trouble } from "./problem.ts";
 
-/** Failures are looked for among so many messages and deliveries that ended last. */
+/** How many of the most recently ended messages and deliveries are checked for failures. */
 const AMONG = 500;
 const MOST_FAILURES = 50;
-/** Kinds of failures that are explained. */
-const MOST_STORIES = 10;
+/** How many kinds of failures are explained. */
+const MOST_EXPLAINED = 10;
 const MOST_TRACED = 200;
 const MB = 1024 * 1024;
 
-/** Accounts that are not well. */
+/** Accounts with problems. */
 export function channelTroubles(channels: Pick<Channels, "health" | "accounts">): Trouble[] {
   const known = new Map(channels.accounts().map(({ channel, snapshot }) => [`${channel}:${snapshot.accountId}`, snapshot]));
   return channels.health().flatMap(({ channel, accountId, state, why }): Trouble[] => {
     if (state === "ok" || state === "starting") return [];
     const name = `${channel}:${accountId}`;
     const snapshot = known.get(name);
-    const held = snapshot?.stoppedByHand === true;
+    const isStopped = snapshot?.stoppedByHand === true;
     const lost = snapshot?.lastDisconnect;
     const at = (typeof lost === "object" ? lost?.at : undefined) ?? snapshot?.lastStopAt ?? snapshot?.lastStartAt ?? undefined;
     return [
       {
         id: `channel:${name}`,
         ...(at === undefined ? {} : { at }),
-        level: state === "down" && !held ? "error" : "warn",
+        level: state === "down" && !isStopped ? "error" : "warn",
         text: `${channel} (${accountId}): ${why || (snapshot?.lastError ?? "not connected")}`,
-        todo: held
-          ? `What is to be sent over it waits. Start it: openclaw channels start --channel ${channel} --account ${accountId}`
+        todo: isStopped
+          ? `Outgoing messages are queued. Start it with: openclaw channels start --channel ${channel} --account ${accountId}`
           : state === "down"
             ? "Fix this, then run openclaw channels status --probe to check."
-            : "It is being connected again by itself.",
+            : "It reconnects automatically.",
         page: "channels",
       },
     ];
   });
 }
 
-/** What is doubtful in the configuration in use, settings of channels included. */
+/** Warnings about the configuration in use, including channel settings. */
 export function configTroubles(config: Pick<Config, "snapshot">): Trouble[] {
   return config.snapshot().warnings.map(({ path, message, line, file }) => ({
     id: `config:${path}:${message}`,
     level: "warn",
     text: `${path === "" ? "The configuration" : path}: ${message}`,
-    todo: `Change it in line ${line} of ${file}.`,
+    todo: `Change it on line ${line} of ${file}.`,
     page: "config",
   }));
 }
@@ -55,34 +57,34 @@ export function configTroubles(config: Pick<Config, "snapshot">): Trouble[] {
 export function pluginTroubles({ plugins, diagnostics, breakers }: PluginFacts): Trouble[] {
   const failed = plugins.flatMap(({ id, status, error }): Trouble[] =>
     status === "error"
-      ? [{ id: `plugin:${id}`, level: "error", text: `The plugin ${id} does not run: ${error ?? "it could not be loaded"}`, todo: `Mend it, then: openclaw plugins reload ${id}`, page: "plugins" }]
+      ? [{ id: `plugin:${id}`, level: "error", text: `The plugin ${id} is not running: ${error ?? "it could not be loaded"}`, todo: `Fix the problem, then run: openclaw plugins reload ${id}`, page: "plugins" }]
       : [],
   ); // prettier-ignore
   const down = new Set(failed.map(({ id }) => id));
-  const said = diagnostics.flatMap(({ level, message, pluginId, source, line }): Trouble[] => {
+  const reported = diagnostics.flatMap(({ level, message, pluginId, source, line }): Trouble[] => {
     if (pluginId !== undefined && down.has(`plugin:${pluginId}`)) return [];
-    const place = source === undefined ? "" : ` (${source}${line === undefined ? "" : `:${line}`})`;
-    return [{ id: `plugin:${pluginId ?? ""}:${message}`, level, text: `${pluginId ?? "plugins"}: ${message}${place}`, todo: "openclaw plugins doctor tells more.", page: "plugins" }]; // prettier-ignore
+    const position = source === undefined ? "" : ` (${source}${line === undefined ? "" : `:${line}`})`;
+    return [{ id: `plugin:${pluginId ?? ""}:${message}`, level, text: `${pluginId ?? "plugins"}: ${message}${position}`, todo: "For details, run: openclaw plugins doctor", page: "plugins" }]; // prettier-ignore
   });
   const skipped = breakers.flatMap(({ pluginId, hook, state, failures }): Trouble[] =>
     state === "counting"
       ? []
-      : [{ id: `breaker:${pluginId}:${hook}`, level: "warn", text: `${hook} of the plugin ${pluginId} failed ${failures} times in a row and is skipped`, todo: `It is tried again by itself; or mend it, then: openclaw plugins reload ${pluginId}`, page: "plugins" }],
+      : [{ id: `breaker:${pluginId}:${hook}`, level: "warn", text: `${hook} of the plugin ${pluginId} failed ${failures} times in a row and is skipped`, todo: `It is retried automatically. After fixing the plugin, run: openclaw plugins reload ${pluginId}`, page: "plugins" }],
   ); // prettier-ignore
-  return [...failed, ...said, ...skipped];
+  return [...failed, ...reported, ...skipped];
 }
 
 export interface FailureTroubles {
   list(): Promise<Trouble[]>;
 }
 
-/** Messages that failed and answers that did not arrive, with what `why` says about them. */
+/** Failed messages and undelivered answers, with an explanation from `why`. */
 export function createFailureTroubles({ store, now }: { readonly store: Store; readonly now: () => number }): FailureTroubles {
-  /** What has ended does not change. */
+  /** A cache: what has ended does not change. */
   const traced = new Map<string, { readonly text: string; readonly todo?: string }>();
   let why: Why | undefined;
 
-  async function story(what: string): Promise<{ readonly text: string; readonly todo?: string } | undefined> {
+  async function explain(what: string): Promise<{ readonly text: string; readonly todo?: string } | undefined> {
     const known = traced.get(what);
     if (known) return known;
     why ??= (await loadWhy()).createWhy({ store, now });
@@ -96,6 +98,13 @@ export function createFailureTroubles({ store, now }: { readonly store: Store; r
     return summary;
   }
 
+  /** How people know a conversation. */
+  async function nameOf(key: string): Promise<string> {
+    const entry: Readonly<Record<string, unknown>> = (await store.read("sessions.get", { key }))?.entry ?? {};
+    const text = (field: string): string | undefined => (typeof entry[field] === "string" ? entry[field] : undefined);
+    return sessionName({ key, label: text("label"), displayName: text("displayName"), subject: text("subject") });
+  }
+
   return {
     async list() {
       const wanted = { among: AMONG, limit: MOST_FAILURES };
@@ -104,14 +113,34 @@ export function createFailureTroubles({ store, now }: { readonly store: Store; r
         ...inputs.map(({ id, at, sessionKey, why: reason }) => ({ id: `turn:${sessionKey}:${reason}`, at, what: `in:${id}`, about: sessionKey ?? "a message", reason })),
         ...deliveries.map(({ id, at, channel, account, why: reason }) => ({ id: `delivery:${channel}:${account}:${reason}`, at, what: `out:${id}`, about: channel, reason })),
       ]; // prettier-ignore
-      const newest = [...new Map(failures.toReversed().map((failure) => [failure.id, failure])).values()].slice(-MOST_STORIES);
-      const stories = new Map(await Promise.all(newest.map(async ({ id, what }) => [id, await story(what)] as const)));
+      const newest = [...new Map(failures.toReversed().map((failure) => [failure.id, failure])).values()].slice(-MOST_EXPLAINED);
+      const explained = new Map(await Promise.all(newest.map(async ({ id, what }) => [id, await explain(what)] as const)));
+      const keys = new Set(inputs.flatMap(({ sessionKey }) => sessionKey ?? []));
+      const names = new Map(await Promise.all([...keys].map(async (key) => [key, await nameOf(key)] as const)));
       return failures.map(({ id, at, what, about, reason }) => {
-        const known = stories.get(id);
-        const text = `${about}: ${known?.text ?? reason ?? "it failed"}`;
+        const known = explained.get(id);
+        const text = `${names.get(about) ?? about}: ${known?.text ?? reason ?? "it failed"}`;
         return { id, at, level: "error" as const, text, ...(known?.todo === undefined ? {} : { todo: known.todo }), why: what, page: "trace" };
       });
     },
+  };
+}
+
+/** Scheduled jobs that need attention. Read again only when jobs changed. */
+export function createJobTroubles(store: Pick<Store, "read">): () => Promise<readonly Trouble[]> {
+  let known: { readonly mark: string; readonly troubles: readonly Trouble[] } | undefined;
+  return async () => {
+    const mark = await store.read("cron.job.mark", {});
+    if (known?.mark === mark) return known.troubles;
+    const rows = await store.read("cron.job.list", { lastStatus: "error" });
+    const troubles = rows.flatMap((row): Trouble[] => {
+      const failing = failingOf(jobOf(row));
+      if (!failing) return [];
+      const { id, at, text, todo } = failing;
+      return [{ id: `job:${id}`, ...(at === undefined ? {} : { at }), level: "error", text, todo, page: "jobs" }];
+    });
+    known = { mark, troubles };
+    return troubles;
   };
 }
 
@@ -120,17 +149,19 @@ export interface DiskSpace {
   readonly totalBytes: number;
 }
 
-/** Below these a disk is nearly full, or as good as full. */
-const SCARCE = 1024 * MB;
-const LAST = 200 * MB;
+/** Free space below which a disk is reported: as a warning, or as an error. */
+const WARN_BELOW = 1024 * MB;
+const ERROR_BELOW = 200 * MB;
 
-export function diskTroubles(disk: DiskSpace | undefined, place: string): Trouble[] {
-  if (!disk || disk.freeBytes >= SCARCE) return [];
-  const text = `The disk is nearly full: ${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)} are free at ${place}`;
-  return [{ id: "disk", level: disk.freeBytes < LAST ? "error" : "warn", text, todo: "Free some space: when it is full, no message is accepted." }];
+export function diskTroubles(disk: DiskSpace | undefined, directory: string): Trouble[] {
+  if (!disk || disk.freeBytes >= WARN_BELOW) return [];
+  const text = `The disk is nearly full: ${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)} free at ${directory}`;
+  return [
+    { id: "disk", level: disk.freeBytes < ERROR_BELOW ? "error" : "warn", text, todo: "Free some space: no messages are accepted when the disk is full." },
+  ];
 }
 
-/** The parts of the model's state that keep it from answering. */
+/** The parts of a model's state that can stop it from answering. */
 export interface ModelState {
   readonly model: string | null;
   readonly why: string;
@@ -143,6 +174,8 @@ export function modelTroubles({ model, why, keyMissing, rest }: ModelState, now:
   if (keyMissing)
     return [{ id: "model:key", level: "error", text: `${model} cannot answer: ${why}`, todo: "Add the key, or choose another model.", page: "setup" }];
   if (!rest || rest.until <= now) return [];
-  const text = `Every key for ${model} rests for ${formatDuration(rest.until - now)} more, after: ${rest.kind}`;
-  return [{ id: "model:rest", level: "warn", text, todo: "It is tried again by itself; another key or model helps at once.", page: "setup" }];
+  const text = `All keys for ${model} are paused for another ${formatDuration(rest.until - now)}: ${rest.kind}`;
+  return [
+    { id: "model:rest", level: "warn", text, todo: "It is retried automatically. To continue now, add another key or choose another model.", page: "setup" },
+  ];
 }

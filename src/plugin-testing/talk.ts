@@ -2,6 +2,7 @@ import { isRecord } from "../base/records.ts";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
+import { createLazyImaging } from "../imaging/index.ts";
 import type { Ids } from "../base/ids.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { systemRandom } from "../base/random.ts";
@@ -12,7 +13,7 @@ import type { ChannelInboundEvent, ChannelPlugin } from "../protocol/index.ts";
 import type { OutboxRow, Store } from "../store/index.ts";
 import { loadAnswering, type OpenConversation } from "../app/index.ts";
 import { lazyDocuments } from "../media/index.ts";
-import { createMemory } from "../memory/index.ts";
+import { createFileVersions, createMemory } from "../memory/index.ts";
 import type { Plugins, RunningPlugins } from "../plugins/index.ts";
 import { createScriptedModel } from "./model.ts";
 import type { TestHost, TestMessage, TestReply } from "./types.ts";
@@ -122,6 +123,7 @@ async function openAnswering({ config, store, clock, ids, log, env, version, wor
     redactor,
     documents: lazyDocuments(clock),
     workspaceOf: () => workspaceDir,
+    fileVersions: createFileVersions({ clock, ids, log, stateDir: config.paths.state }),
     defaultAgentId: () => "main",
     runnable: (text: string) => text,
     requestRestart: () => ({ ok: false, reason: "a test host does not restart", delayMs: 0, coalesced: false }),
@@ -129,8 +131,9 @@ async function openAnswering({ config, store, clock, ids, log, env, version, wor
   const memory = stack.use(createMemory({ config, store, clock, log, home: config.paths.home, workspaceOf: core.workspaceOf }));
   const auth = async () => (await models.models()).auth("main");
   const voice = createLazyVoice({ config, clock, ids, log, auth, summarise: async ({ text, maxChars }) => text.slice(0, maxChars) });
+  const imaging = createLazyImaging({ config, clock, ids, log, auth });
   const isOwner: IsOwner = (sender) => ownersBy(core.currentConfig, talk.channels)(sender);
-  const agent = stack.use(createLazyAgent({ core, models, memory, voice, plugins, notify: () => {}, announce: () => {}, isOwner }));
+  const agent = stack.use(createLazyAgent({ core, models, memory, voice, imaging, plugins, notify: () => {}, announce: () => {}, isOwner }));
   const talk = openConversation({ core, models, plugins, handlers: () => undefined, agents: agent.agents, agent: agent.open, voice }, stack);
   return { agent, talk };
 }

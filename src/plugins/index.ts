@@ -35,6 +35,7 @@ export { createHostPackages, createModuleLoader, type ModuleLoader } from "./loa
 export type { PluginDiagnostic, PluginEntry, PluginManifest, PluginOrigin } from "./record.ts";
 export {
   createTools,
+  imageMakers,
   mediaDescribers,
   matchCommand,
   needsGatewayToken,
@@ -69,11 +70,12 @@ export type {
 export { inventoryOptions } from "./inventory/gateway-inventory.ts";
 export { issuesOfPlugins, pluginAdmin, type PluginAdminDeps } from "./running/gateway-ports.ts";
 export { channelTable, createPlugins, type PluginFacts, type Plugins, type PluginsDeps } from "./running/create-plugins.ts";
+export { jobSnapshot } from "./running/cron-service.ts";
 export { judgeNames } from "./running/names.ts";
 export { pluginTools } from "./running/plugin-tools.ts";
 export { pluginPorts } from "./running/gateway-ports.ts";
 export type { CommandHost } from "./running/command-host.ts";
-export type { InstalledSkill, InstallProgress, ProgramDeps, ProgramOutcome, SkillInstallDeps, SkillReview } from "./skills/index.ts";
+export type { InstalledSkill, InstallProgress, ProgramDeps, ProgramOutcome, SkillAdminDeps, SkillInstallDeps, SkillReview } from "./skills/index.ts";
 export type { RunningPlugins } from "./running/open-plugins.ts";
 export type { TrialProgram, TriedPlugin, UnloadablePlugin } from "./running/trial.ts";
 export { loadCommandHost, loadCreate, loadInstall, loadJournal, loadNames, loadOpenPlugins, loadPluginTrial, loadSkillInstall } from "./lazy.ts";

@@ -1,10 +1,10 @@
-/** Types that all parts of this module share. */
+/** Types shared by all parts of this module. */
 
 /** Where a plugin was found; earlier in this list wins over later. */
 export const ORIGINS = ["config", "workspace", "global", "bundled"] as const;
 export type PluginOrigin = (typeof ORIGINS)[number];
 
-/** Something about a plugin that its user should know. */
+/** Something the user should know about a plugin. */
 export interface PluginDiagnostic {
   readonly level: "warn" | "error";
   readonly message: string;
@@ -17,7 +17,7 @@ export interface PluginDiagnostic {
   readonly column?: number;
   /** What it is about in the configuration, dotted: `plugins.entries.voice.config.port`. `source` is then the configuration's file. */
   readonly path?: string;
-  /** For machines: `manifest-missing`, `sdk-names-missing`, `hook-unknown`, … */
+  /** Machine-readable: `manifest-missing`, `sdk-names-missing`, `hook-unknown`, … */
   readonly code?: string;
 }
 
@@ -34,11 +34,11 @@ export interface PluginEntry {
   readonly source: string;
   readonly manifest: PluginManifest;
   readonly enabled: boolean;
-  /** Why: for a plugin that is off always, for one that is on where it is not the default. */
+  /** Why it is on or off. Always set if off; if on, only where that is not the default. */
   readonly reason?: string;
-  /** Broken before any code was looked at: manifest, configuration. Only what is enabled and has no error may be imported. */
+  /** An error found before any code was read: in the manifest or the configuration. Only enabled plugins without an error may be imported. */
   readonly error?: string;
-  /** All that keeps it from being loaded: settings that have to be made, as paths of the configuration. */
+  /** Required settings that are not set, as configuration paths, when nothing else prevents loading. */
   readonly missingSettings?: readonly string[];
   /** The operator named it: in `plugins.allow`, or with `plugins.entries.<id>.enabled: true`. */
   readonly explicit?: boolean;
@@ -68,6 +68,6 @@ export interface PluginManifest {
     >
   >;
   readonly contracts?: Readonly<Record<string, readonly string[]>>;
-  /** Everything else that stands in the file. */
+  /** All other fields of the file. */
   readonly rest: Readonly<Record<string, unknown>>;
 }

@@ -38,6 +38,7 @@ test("a slow reader misses only what the next event replaces", () => {
     "exec.approval.requested",
     "exec.approval.resolved",
     "heartbeat",
+    "node.invoke.progress",
     "node.pair.requested",
     "node.pair.resolved",
     "plugin.approval.requested",

@@ -1,6 +1,6 @@
 /** Conversations as a page shows them: entries by position, what waits, what runs. */
 import type { Static } from "typebox";
-import { amount, anything, choice, closed, filled, flag, list, maybe, moment, number, open, orNull, text, texts } from "./pieces.ts";
+import { amount, anything, choice, closed, count, filled, flag, list, maybe, moment, number, open, orNull, text, texts } from "./pieces.ts";
 
 /** Tokens of one answer, and their price when it is known. */
 const EntryUsage = closed({
@@ -19,28 +19,41 @@ export const ChatEntrySchema = closed({
   kind: choice(["user", "assistant", "tool", "compaction", "note"]),
   content: list(anything(), {
     description:
-      "Blocks: `text`, `thinking`, `toolCall` (id, name, arguments), `image` (mimeType, bytes, omitted). Of a tool's result: what it gave. Of a compaction: the summary.",
+      "Blocks: `text`, `thinking`, `toolCall` (id, name, arguments), `image` (mimeType, bytes, omitted). For a tool result: its output. For a compaction: the summary.",
   }),
+  files: maybe(
+    list(closed({ name: filled(), mimeType: filled({ description: "As it was stored." }) }), {
+      description: "Stored files that came with a message, in order. `chat.file` returns them. Its text names them, too, in lines that begin with 📎.",
+    }),
+  ),
   toolCallId: maybe(text()),
   toolName: maybe(text()),
   isError: maybe(flag()),
   details: maybe(anything()),
-  runId: maybe(text({ description: "Also what `why` takes." })),
-  from: maybe(text({ description: "Who said it, where it was not the owner's page." })),
+  runId: maybe(text({ description: "Also accepted by `why`." })),
+  from: maybe(text({ description: "Who sent it, unless it came from the owner's page." })),
   channel: maybe(text()),
   model: maybe(text()),
   provider: maybe(text()),
   usage: maybe(EntryUsage),
   stopReason: maybe(text()),
   error: maybe(text()),
-  cut: maybe(flag({ description: "It is too long to be shown whole." })),
+  cut: maybe(flag({ description: "Too long to be shown in full." })),
+  siblings: maybe(
+    closed({
+      at: count({ description: "Number of this one among them, from 1." }),
+      of: count(),
+      previous: maybe(filled({ description: "The `id` of the previous one, for `chat.branch`." })),
+      next: maybe(filled()),
+    }),
+  ),
   told: maybe(texts({ description: "Lines that the gateway added for the agent. The content does not include them." })),
 });
 export type ChatEntry = Static<typeof ChatEntrySchema>;
 
 /** A command that needed approval. `lost`: the gateway ended while it ran, what it did is not known. */
 export const AskedCommandSchema = closed({
-  id: filled({ description: "Of the approval, as in the details of the call's result." }),
+  id: filled({ description: "Id of the approval, as in the details of the call's result." }),
   state: choice(["asked", "running", "ended", "denied", "expired", "lost"]),
   by: maybe(text({ description: "Who decided." })),
   why: maybe(text({ description: "Why it did not run." })),
@@ -49,7 +62,7 @@ export const AskedCommandSchema = closed({
   exitCode: maybe(orNull(number())),
   signal: maybe(orNull(text())),
   timedOut: maybe(flag()),
-  output: maybe(text({ description: "The end of what it wrote, so far or at all." })),
+  output: maybe(text({ description: "The end of its output, so far or in total." })),
 });
 export type AskedCommandView = Static<typeof AskedCommandSchema>;
 
@@ -65,7 +78,7 @@ export const ShownRunSchema = open({
   thinking: maybe(text()),
   tools: maybe(
     list(open({ toolCallId: filled(), name: filled(), partialResult: maybe(anything()) }), {
-      description: "Calls without a result yet, with what they gave so far.",
+      description: "Calls without a result yet, with their output so far.",
     }),
   ),
 });

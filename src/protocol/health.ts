@@ -6,7 +6,7 @@ import { amount, choice, closed, filled, flag, free, list, literal, map, maybe, 
 const RecentSessionSchema = closed({ key: filled(), updatedAt: orNull(moment()), age: orNull(number()) });
 const SessionCountSchema = closed({ path: text(), count: amount(), recent: list(RecentSessionSchema) });
 
-/** How often an agent is woken without a message. */
+/** How often an agent runs without a message. */
 const HeartbeatSchema = closed({
   enabled: flag(),
   every: text(),
@@ -24,7 +24,7 @@ const AgentHealthSchema = closed({
   sessions: SessionCountSchema,
 });
 
-/** Answer of `health`, payload of the event `health`, and part of the snapshot of `hello-ok`. Ours adds keys. */
+/** Result of `health`, payload of the `health` event, and part of the snapshot in `hello-ok`. OpenClaw adds fields. */
 export const HealthSchema = open({
   ok: literal(true),
   ts: moment(),
@@ -37,7 +37,9 @@ export const HealthSchema = open({
   agents: list(AgentHealthSchema),
   sessions: SessionCountSchema,
   status: maybe(
-    choice(["starting", "ok", "degraded", "failed"], { description: "Ours, in answers of `health`. `degraded`: it works, but someone should look." }),
+    choice(["starting", "ok", "degraded", "failed"], {
+      description: "OpenClaw's own field, in results of `health`. `degraded`: it works, but needs attention.",
+    }),
   ),
   problems: maybe(texts({ description: "One sentence for each, for callers with `operator.admin`." })),
 });

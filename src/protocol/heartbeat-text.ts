@@ -3,9 +3,9 @@ import type { EventPayload } from "./catalog.ts";
 /** Why a heartbeat did nothing, for people. */
 const SKIPPED: Readonly<Record<string, string>> = {
   "quiet-hours": "outside its active hours",
-  "empty-heartbeat-file": "HEARTBEAT.md asks for nothing, so no model was asked",
-  "no-heartbeat-file": "there is no HEARTBEAT.md, so no model was asked",
-  unchanged: "nothing that HEARTBEAT.md watches has changed, so no model was asked",
+  "empty-heartbeat-file": "HEARTBEAT.md asks for nothing, so no model was called",
+  "no-heartbeat-file": "there is no HEARTBEAT.md, so no model was called",
+  unchanged: "nothing that HEARTBEAT.md watches has changed, so no model was called",
   "alerts-disabled": "the channel shows nothing of heartbeats",
   "no-target": "its target is none: the answer is in the session only",
   duplicate: "the same was sent less than a day ago",

@@ -32,6 +32,7 @@ export {
   type SessionKey,
   type SessionNaming,
 } from "./session-key.ts";
+export { mediaLine, shownAnswer } from "./shown-answer.ts";
 export { heartbeatReason, heartbeatText } from "./heartbeat-text.ts";
 export { flatBranch, subagentTree, waitsFor, type SubagentBranch } from "./subagent-tree.ts";
 export type { SessionRow } from "./session-row.ts";

@@ -44,7 +44,7 @@ export const open = <Properties extends TProperties>(properties: Properties) =>
   Type.Unsafe<Static<ReturnType<typeof closed<Properties>>> & { [key: string]: unknown }>(Type.Object(properties, { additionalProperties: true }));
 
 /** Names one request for good: a second one with the same key and content gets the first one's answer. */
-export const idempotencyKey = () => filled({ maxLength: 512, description: "The same key and content get the same answer." });
+export const idempotencyKey = () => filled({ maxLength: 512, description: "The same key and content get the same response." });
 
 /** Parameters of a method with effects whose documented form has no `idempotencyKey`: it is taken when given. */
 export const effect = <Properties extends TProperties>(properties: Properties) => closed({ ...properties, idempotencyKey: maybe(idempotencyKey()) });

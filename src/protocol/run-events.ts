@@ -1,6 +1,6 @@
 import { amount, anything, choice, closed, count, either, filled, flag, free, list, literal, maybe, moment, number, open, text, texts } from "./pieces.ts";
 
-/** What a run says in the conversation. The text of a `delta` is cumulative. */
+/** Messages of a run in the conversation. The text of a `delta` is cumulative. */
 export const ChatEventSchema = closed({
   runId: filled(),
   sessionKey: filled(),
@@ -48,7 +48,7 @@ export const AgentEventSchema = either(
     "compaction",
     either(
       closed({ phase: literal("start") }),
-      closed({ phase: literal("end"), willRetry: flag(), notice: maybe(text({ description: "What was left out of the conversation so that it fits." })) }),
+      closed({ phase: literal("end"), willRetry: flag(), notice: maybe(text({ description: "What was left out of the conversation to make it fit." })) }),
     ),
   ),
   stream("error", closed({ reason: literal("seq gap"), expected: number(), received: number() })),
@@ -102,5 +102,13 @@ export const cronEventFields = {
   provider: maybe(text()),
   usage: maybe(free()),
   costUsd: maybe(number({ minimum: 0 })),
-  delivered: maybe(flag({ description: "The answer was handed to a channel." })),
+  delivered: maybe(flag({ description: "The answer was passed to a channel." })),
+  lateMs: maybe(amount({ description: "How much later than planned the run began, if it was more than a minute." })),
+  waiting: maybe(text({ description: "Why a run that has started has not begun its work yet." })),
+  webhook: maybe(
+    closed({
+      state: choice(["pending", "sending", "sent", "failed", "unknown"]),
+      error: maybe(text()),
+    }),
+  ),
 };

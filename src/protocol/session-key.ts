@@ -99,8 +99,7 @@ export function resolveSessionKey(written: string, naming: SessionNaming, agentI
   }
   const { key, agentId } = found;
   // One that was made before this rule may still be looked at and removed.
-  if (!isPrintable(key))
-    return { ok: false, key, agentId, message: `session key has characters that cannot be printed: "${escapeLine(clip(written, MAX_SHOWN))}"` };
+  if (!isPrintable(key)) return { ok: false, key, agentId, message: `session key has non-printable characters: "${escapeLine(clip(written, MAX_SHOWN))}"` };
   return agentIds.includes(agentId) ? { ok: true, key, agentId } : { ok: false, key, agentId, message: `unknown agent id "${agentId}"` };
 }
 

@@ -26,7 +26,7 @@ export const SessionRowSchema = open({
   label: maybe(text()),
   displayName: maybe(text()),
   derivedTitle: maybe(text()),
-  name: maybe(text({ description: "What to call it, with `includeDerivedTitles`: label, name of the chat, how it began, or the key in words." })),
+  name: maybe(text({ description: "Display name, with `includeDerivedTitles`: label, name of the chat, first message, or the key in words." })),
   lastMessagePreview: maybe(text()),
   channel: maybe(text()),
   subject: maybe(text()),
@@ -60,6 +60,9 @@ export const SessionRowSchema = open({
   lastChannel: maybe(text()),
   lastTo: maybe(text()),
   lastAccountId: maybe(text()),
+  pinnedAt: maybe(number({ description: "Since when it is pinned at the top of lists." })),
+  folder: maybe(text({ description: "The folder of lists that it is in." })),
+  archivedAt: maybe(number({ description: "Since when lists hide it; searches find it." })),
   pluginExtensions: maybe(list(closed({ pluginId: filled(), namespace: filled(), value: anything() }))),
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { threadMs } from "../base/thread-time.fixture.ts";
 import { loadAnswerChecks, loadValidators, METHODS, type HelloOk, type MethodName, type MethodParams } from "./index.ts";
 
 const validators = await loadValidators();
@@ -84,19 +85,19 @@ test("a job may be named by its older key", () => {
   expect(validators.params("cron.remove", params)).toBeUndefined();
 });
 
-test("checking connect and health takes less than five microseconds each", () => {
+test("checking connect and health takes less than five microseconds of processor time each", async () => {
   const rounds = 20_000;
-  const perCall = (call: () => unknown): number => {
-    for (let round = 0; round < rounds; round += 1) call();
-    const times = Array.from({ length: 5 }, () => {
-      const started = performance.now();
+  const perCall = async (call: () => unknown): Promise<number> => {
+    const all = (): void => {
       for (let round = 0; round < rounds; round += 1) call();
-      return ((performance.now() - started) * 1000) / rounds;
-    });
-    return Math.min(...times);
+    };
+    all();
+    let least = Infinity;
+    for (let times = 0; times < 5; times += 1) least = Math.min(least, ((await threadMs(all)) * 1000) / rounds);
+    return least;
   };
-  expect(perCall(() => validators.connect(connect))).toBeLessThan(5);
-  expect(perCall(() => validators.params("health", { probe: true }))).toBeLessThan(5);
+  expect(await perCall(() => validators.connect(connect))).toBeLessThan(5);
+  expect(await perCall(() => validators.params("health", { probe: true }))).toBeLessThan(5);
 });
 
 test("answers can be checked too", async () => {

@@ -81,15 +81,15 @@ export function tierOf(binding: Binding): Exclude<Tier, "binding.peer.parent"> {
 export function notLookedAt(tier: Tier, chat: Chat): string | undefined {
   switch (tier) {
     case "binding.peer":
-      return chat.peer ? undefined : "the message names no chat";
+      return chat.peer ? undefined : "the message has no chat";
     case "binding.peer.parent":
-      return chat.parent ? undefined : "the chat is no thread of another";
+      return chat.parent ? undefined : "the chat is not a thread of another";
     case "binding.guild+roles":
-      return chat.guildId === undefined ? "the message names no server" : chat.roles.length === 0 ? "the sender has no roles" : undefined;
+      return chat.guildId === undefined ? "the message has no server" : chat.roles.length === 0 ? "the sender has no roles" : undefined;
     case "binding.guild":
-      return chat.guildId === undefined ? "the message names no server" : undefined;
+      return chat.guildId === undefined ? "the message has no server" : undefined;
     case "binding.team":
-      return chat.teamId === undefined ? "the message names no team" : undefined;
+      return chat.teamId === undefined ? "the message has no team" : undefined;
     default:
       return undefined;
   }

@@ -76,17 +76,17 @@ function explainBinding(binding: Binding, chat: Chat, decision: Decision, agents
   if (fault) return { ...about, state: "refused", ...fault };
   if (decision.binding?.index === index) return { ...about, state: "chosen" };
   const isLower = TIERS.indexOf(tier) > TIERS.findIndex((one) => one === decision.matchedBy);
-  return { ...about, state: "beaten", by: decision.binding?.path ?? "", why: isLower ? "is more specific" : "stands above it" };
+  return { ...about, state: "beaten", by: decision.binding?.path ?? "", why: isLower ? "is more specific" : "comes before it" };
 }
 
 function sessionReason(chat: Chat, rules: SessionRules): string {
   const { peer, parent, thread } = chat;
-  if (!peer) return "no chat is named: the agent's main session";
+  if (!peer) return "no chat given: the agent's main session";
   const inThread = thread !== undefined || peer.around !== undefined || (peer.kind !== "direct" && parent !== undefined);
-  if (peer.kind !== "direct") return inThread ? `each thread of a ${peer.kind} has its session` : `each ${peer.kind} has its session`;
+  if (peer.kind !== "direct") return inThread ? `each thread of a ${peer.kind} has its own session` : `each ${peer.kind} has its own session`;
   const name = linkedName(chat, rules);
   const shared = rules.dmScope === "main" ? ": direct chats share the agent's main session" : "";
-  const linked = name === undefined ? "" : `, and session.identityLinks says that this is ${name}`;
+  const linked = name === undefined ? "" : `, and session.identityLinks maps this sender to ${name}`;
   return `session.dmScope is ${rules.dmScope}${shared}${linked}${inThread ? "; each thread has its own" : ""}`;
 }
 

@@ -148,17 +148,17 @@ describe("the explanation", () => {
     const config = bound({ channel: "slack", teamId: "T" });
     expect(resolveRoute({ config, channel: "slack", peer: chat("c"), teamId: "T" }).explanation).toEqual([
       { tier: "binding.peer", state: "none" },
-      { tier: "binding.peer.parent", state: "skipped", note: "the chat is no thread of another" },
-      { tier: "binding.guild+roles", state: "skipped", note: "the message names no server" },
-      { tier: "binding.guild", state: "skipped", note: "the message names no server" },
+      { tier: "binding.peer.parent", state: "skipped", note: "the chat is not a thread of another" },
+      { tier: "binding.guild+roles", state: "skipped", note: "the message has no server" },
+      { tier: "binding.guild", state: "skipped", note: "the message has no server" },
       { tier: "binding.team", state: "matched", note: "bindings[0]" },
     ]);
     expect(resolveRoute({ config: {}, channel: "slack", guildId: "G" }).explanation).toMatchObject([
-      { note: "the message names no chat" },
-      { note: "the chat is no thread of another" },
+      { note: "the message has no chat" },
+      { note: "the chat is not a thread of another" },
       { note: "the sender has no roles" },
       { state: "none" },
-      { note: "the message names no team" },
+      { note: "the message has no team" },
       { state: "none" },
       { state: "none" },
       { tier: "default", state: "matched", note: "the default agent" },
@@ -170,22 +170,22 @@ describe("the explanation", () => {
     expect(explainRoute({ config, channel: "irc" }).bindings).toEqual([
       { index: 0, path: "bindings[0]", agentId: "b0", tier: "binding.channel", state: "beaten", by: "bindings[1]", why: "is more specific" },
       { index: 1, path: "bindings[1]", agentId: "b1", tier: "binding.account", state: "chosen" },
-      { index: 2, path: "bindings[2]", agentId: "b2", tier: "binding.account", state: "beaten", by: "bindings[1]", why: "stands above it" },
+      { index: 2, path: "bindings[2]", agentId: "b2", tier: "binding.account", state: "beaten", by: "bindings[1]", why: "comes before it" },
     ]);
   });
 
   test.each<readonly [string, OpenClawConfig, RouteLocation]>([
-    ["no chat is named: the agent's main session", {}, { channel: "x" }],
-    ["each group has its session", {}, { channel: "x", peer: { kind: "group", id: "1" } }],
-    ["each thread of a group has its session", {}, { channel: "telegram", peer: { kind: "group", id: "1" }, threadId: 2 }],
-    ["each thread of a channel has its session", {}, { channel: "discord", peer: chat("2"), parentPeer: chat("1") }],
+    ["no chat given: the agent's main session", {}, { channel: "x" }],
+    ["each group has its own session", {}, { channel: "x", peer: { kind: "group", id: "1" } }],
+    ["each thread of a group has its own session", {}, { channel: "telegram", peer: { kind: "group", id: "1" }, threadId: 2 }],
+    ["each thread of a channel has its own session", {}, { channel: "discord", peer: chat("2"), parentPeer: chat("1") }],
     [
       "session.dmScope is main: direct chats share the agent's main session",
       { session: { identityLinks: { alice: ["x:1"] } } },
       { channel: "x", peer: { kind: "direct", id: "1" } },
     ],
     [
-      "session.dmScope is per-peer, and session.identityLinks says that this is alice; each thread has its own",
+      "session.dmScope is per-peer, and session.identityLinks maps this sender to alice; each thread has its own",
       { session: { dmScope: "per-peer", identityLinks: { alice: ["x:1"] } } },
       { channel: "x", peer: { kind: "direct", id: "1" }, threadId: 3 },
     ],
@@ -194,7 +194,7 @@ describe("the explanation", () => {
   });
 });
 
-test("the sessions of a chat with any agent, whatever bindings say", () => {
+test("returns a chat's session keys for any agent, regardless of bindings", () => {
   const place = { config: bound({ channel: "telegram" }), channel: "telegram", peer: { kind: "group", id: "-1" }, threadId: 7 } as const;
   expect(createRouting().sessionKeys(" Other ", place)).toEqual({
     sessionKey: "agent:other:telegram:group:-1:topic:7",
@@ -220,13 +220,13 @@ describe("broadcast", () => {
     });
     expect(route).toMatchObject({ agentId: "main", matchedBy: "default" });
   });
-  test("also direct chats, and threads of a chat", () => {
+  test("applies to direct chats, and to threads of a chat", () => {
     const direct = resolveRoute({ config, channel: "whatsapp", peer: { kind: "direct", id: "+15551234567" } });
     expect(direct.broadcast?.agents.map(({ sessionKey }) => sessionKey)).toEqual(["agent:baerbel:main"]);
     const thread = resolveRoute({ config, channel: "telegram", peer: { kind: "group", id: "120363@g.us" }, threadId: 7 });
     expect(thread.broadcast?.agents[0]?.sessionKey).toBe("agent:alfred:telegram:group:120363@g.us:topic:7");
   });
-  test("one after the other when the strategy says so", () => {
+  test("in sequence when the strategy is sequential", () => {
     const sequential = { ...config, broadcast: { ...config.broadcast, strategy: "sequential" as const } };
     expect(resolveRoute({ config: sequential, channel: "x", peer: { kind: "direct", id: "+15551234567" } }).broadcast?.strategy).toBe("sequential");
   });
@@ -234,7 +234,7 @@ describe("broadcast", () => {
     const strategic = { ...config, broadcast: { ...config.broadcast, strategy: "parallel" as const } };
     expect(resolveRoute({ config: strategic, channel: "x", peer: { kind: "group", id } }).broadcast).toBeUndefined();
   });
-  test("missing agents answer nothing", () => {
+  test("skips agents that do not exist", () => {
     const nobody: OpenClawConfig = { broadcast: { "1": ["ghost"], "2": ["ghost", "main"] } };
     expect(resolveRoute({ config: nobody, channel: "x", peer: { kind: "group", id: "1" } }).broadcast).toBeUndefined();
     expect(resolveRoute({ config: nobody, channel: "x", peer: { kind: "group", id: "2" } }).broadcast?.agents).toHaveLength(1);
@@ -256,7 +256,7 @@ describe("ten thousand bindings", () => {
   const of = (list: readonly Match[]): OpenClawConfig => ({ agents, bindings: list.map((match) => ({ agentId: "b", match })) });
   const place = { channel: "discord", peer: chat("busy"), parentPeer: chat("c9995"), guildId: "g9997", teamId: "t1", roles: ["x", "shared"] };
 
-  test("take as many lookups as ten", () => {
+  test("need as many lookups as ten", () => {
     const many = resolveRoute({ config: of(matches), ...place });
     expect(many).toMatchObject({ matchedBy: "binding.peer.parent", binding: { index: 9995 } });
     expect(resolveRoute({ config: of(matches.slice(0, 10)), ...place, parentPeer: chat("c5") })).toMatchObject({

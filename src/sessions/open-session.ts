@@ -41,6 +41,8 @@ export interface OpenSession {
 
 /** Who adds lines of the system to what waits for a session's next turn; plugins add theirs under their own ids. */
 export const SYSTEM_EVENTS = "gateway.system-events";
+/** The payload of a line that stays until a turn has read it, however many come after it. */
+export const KEPT = { keep: true } as const;
 
 /** The sessions that lanes hold open. */
 export interface OpenSessions {

@@ -55,6 +55,8 @@ export interface MessageExtras {
   readonly openclawAbort?: { readonly aborted: true; readonly origin: string; readonly runId: string } | undefined;
   /** On an answer that plugins changed or cancelled before a client was shown it: what the client was shown; empty when that is nothing. */
   readonly openclawShown?: string | undefined;
+  /** On a user's message that looks as if parts of it were not theirs: people are shown all of it. */
+  readonly openclawVerbatim?: true | undefined;
 }
 
 export interface Provenance {
@@ -84,7 +86,7 @@ function cutContent(content: ResultContent): ResultContent {
     left -= text.length;
     return { ...part, text };
   });
-  return [...shortened.filter((part) => part.type !== "text" || part.text !== ""), { type: "text", text: `[cut when stored: ${total} characters in all]` }];
+  return [...shortened.filter((part) => part.type !== "text" || part.text !== ""), { type: "text", text: `[cut when stored: ${total} characters in total]` }];
 }
 
 export function modelChangeEntry(position: EntryPosition, provider: string, modelId: string): NewEntry {
@@ -152,6 +154,7 @@ export const CUSTOM = {
   promptError: "openclaw:prompt-error",
   resultsCut: "openclaw:results-cut",
   imagesLeftOut: "openclaw:images-left-out",
+  branch: "openclaw:branch",
 } as const;
 
 /** The model of a run; written at the first one and whenever it differs from the last snapshot. */
@@ -172,6 +175,14 @@ export function resultsCutEntry(position: EntryPosition, maxChars: number): NewE
 /** From here on a model sees no image of the messages above: the provider refused them. The messages themselves stay as they are. */
 export function imagesLeftOutEntry(position: EntryPosition): NewEntry {
   return customEntry(position, CUSTOM.imagesLeftOut, { timestamp: position.at });
+}
+
+/**
+ * The conversation goes on from the entry that this one hangs below. Programs that take the last line of the file as the leaf continue there, too. `runId`:
+ * the run that begins there, if one does.
+ */
+export function branchEntry(position: EntryPosition, runId?: string): NewEntry {
+  return customEntry(position, CUSTOM.branch, { timestamp: position.at, ...(runId === undefined ? {} : { runId }) });
 }
 
 export interface PromptError {

@@ -20,6 +20,6 @@ export function asksForSecret({ message, sensitive }: Pick<WizardTextParams, "me
 }
 
 /** The person left. */
-export const left = (): AppError => new AppError("CANCELLED", "the setup was left; nothing was changed");
+export const left = (): AppError => new AppError("CANCELLED", "Setup cancelled. No changes made");
 
 export const isLeft = (error: unknown): boolean => error instanceof AppError && error.code === "CANCELLED";

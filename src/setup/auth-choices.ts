@@ -49,17 +49,17 @@ const ZAI_CHINA = "https://open.bigmodel.cn/api";
 /** In the order in which a list shows them; of a provider's choices the first is its usual one. */
 export const AUTH_CHOICES: readonly AuthChoice[] = [
   key("apiKey", "anthropic", "anthropic", "Anthropic API key"),
-  { kind: "token", id: "token", provider: "anthropic", label: "Anthropic token", hint: "made with: claude setup-token" },
+  { kind: "token", id: "token", provider: "anthropic", label: "Anthropic token", hint: "created with: claude setup-token" },
   { kind: "token", id: "setup-token", provider: "anthropic", label: "Anthropic setup-token" },
   login("oauth", "anthropic", "Anthropic login"),
-  login("claude-cli", "anthropic", "Login of Claude Code"),
+  login("claude-cli", "anthropic", "Claude Code login"),
   key("openai-api-key", "openai", "openai", "OpenAI API key"),
   login("openai-codex", "openai-codex", "OpenAI Codex login"),
-  login("codex-cli", "openai-codex", "Login of Codex"),
+  login("codex-cli", "openai-codex", "Codex login"),
   key("gemini-api-key", "google", "gemini", "Google Gemini API key"),
   login("google-antigravity", "google-antigravity", "Google Antigravity login"),
   login("google-gemini-cli", "google-gemini-cli", "Gemini CLI login"),
-  key("openrouter-api-key", "openrouter", "openrouter", "OpenRouter API key", { hint: "one key for many makers" }),
+  key("openrouter-api-key", "openrouter", "openrouter", "OpenRouter API key", { hint: "one key for many providers" }),
   key("xai-api-key", "xai", "xai", "xAI API key"),
   key("zai-api-key", "zai", "zai", "Z.AI API key"),
   key("zai-coding-global", "zai", "zai", "Z.AI coding plan", { baseUrl: `${ZAI_GLOBAL}/coding/paas/v4`, variant: true }),
@@ -70,7 +70,7 @@ export const AUTH_CHOICES: readonly AuthChoice[] = [
   key("moonshot-api-key-cn", "moonshot", "moonshot", "Moonshot (Kimi) API key (China)", { baseUrl: "https://api.moonshot.cn/v1", variant: true }),
   key("kimi-code-api-key", "kimi-coding", "kimi-code", "Kimi Coding API key"),
   key("minimax-api", "minimax", "minimax", "MiniMax API key"),
-  key("minimax-api-lightning", "minimax", "minimax", "MiniMax API key, the quick model", { model: "MiniMax-M2.1-lightning", variant: true }),
+  key("minimax-api-lightning", "minimax", "minimax", "MiniMax API key (fast model)", { model: "MiniMax-M2.1-lightning", variant: true }),
   key("minimax-api-key-cn", "minimax-cn", "minimax", "MiniMax API key (China)", { model: "MiniMax-M2.1", variant: true }),
   login("minimax-portal", "minimax-portal", "MiniMax login"),
   key("litellm-api-key", "litellm", "litellm", "LiteLLM API key"),
@@ -88,9 +88,9 @@ export const AUTH_CHOICES: readonly AuthChoice[] = [
   { kind: "local", id: "copilot-proxy", provider: "copilot-proxy", label: "Copilot proxy on this machine" },
   login("chutes", "chutes", "Chutes login"),
   { kind: "local", id: "vllm", provider: "vllm", label: "vLLM on this machine" },
-  { kind: "local", id: "local", label: "A model that runs on this machine", hint: "Ollama, LM Studio, vLLM, llama.cpp" },
-  { kind: "custom", id: "custom-api-key", label: "Another provider, by its address" },
-  { kind: "skip", id: "skip", label: "Not now", hint: "the built-in offline model answers" },
+  { kind: "local", id: "local", label: "Model on this machine", hint: "Ollama, LM Studio, vLLM, llama.cpp" },
+  { kind: "custom", id: "custom-api-key", label: "Custom provider or server (URL)" },
+  { kind: "skip", id: "skip", label: "Try without a key", hint: "uses the built-in offline model; add a key later" },
 ];
 
 export const findChoice = (id: string): AuthChoice | undefined => AUTH_CHOICES.find((choice) => choice.id === id);

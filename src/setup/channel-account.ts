@@ -1,7 +1,7 @@
 import { isRecord } from "../base/records.ts";
 /** An account of a channel in the configuration, as the channel's plugin makes it. */
 import { AppError, messageOf } from "../base/errors.ts";
-import type { ChannelPlugin, ChannelSetupInput, HostConfig, RuntimeEnv, WizardPrompter } from "../protocol/index.ts";
+import type { ChannelPlugin, ChannelSetupInput, ChannelSetupStep, HostConfig, RuntimeEnv, WizardPrompter } from "../protocol/index.ts";
 
 export interface MadeAccount {
   readonly next: HostConfig;
@@ -13,15 +13,15 @@ const ACCOUNT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** Gives the id back. */
 export function checkedAccount(accountId: string): string {
   if (ACCOUNT_ID.test(accountId)) return accountId;
-  throw new AppError("INVALID_INPUT", `an account's id has letters, digits, - and _ only, not ${JSON.stringify(accountId)}`);
+  throw new AppError("INVALID_INPUT", `an account id can only contain letters, digits, - and _, not ${JSON.stringify(accountId)}`);
 }
 
 /** What to write by hand where the plugin has no setup. */
 function byHand({ id, configSchema }: ChannelPlugin): AppError {
   const properties = configSchema?.schema["properties"];
   const keys = isRecord(properties) ? Object.keys(properties) : [];
-  const known = keys.length > 0 ? `; its settings are ${keys.join(", ")}` : "; its documentation names the settings";
-  return new AppError("UNAVAILABLE", `the plugin of ${id} has no setup; set it up by hand with: openclaw config set channels.${id}.<setting> <value>${known}`);
+  const known = keys.length > 0 ? `; its settings are ${keys.join(", ")}` : "; see its documentation for the settings";
+  return new AppError("UNAVAILABLE", `the ${id} plugin has no setup; configure it with: openclaw config set channels.${id}.<setting> <value>${known}`);
 }
 
 /**
@@ -56,7 +56,7 @@ export function accountFromInput(
 
 export interface Questions {
   /** What to do at the platform first. */
-  readonly steps?: readonly { readonly text: string }[] | undefined;
+  readonly steps?: readonly ChannelSetupStep[] | undefined;
   readonly account?: string | undefined;
   readonly prompter: WizardPrompter;
   readonly runtime: RuntimeEnv;
@@ -72,13 +72,13 @@ export async function accountFromQuestions(
 ): Promise<MadeAccount> {
   const { onboarding } = plugin;
   if (!onboarding)
-    throw plugin.setup
-      ? new AppError("INVALID_INPUT", `${plugin.id} asks no questions; give its settings as flags: openclaw channels add --help`)
-      : byHand(plugin);
+    throw plugin.setup ? new AppError("INVALID_INPUT", `${plugin.id} has no interactive setup; use flags (see: openclaw channels add --help)`) : byHand(plugin);
   const accountOverrides = account === undefined ? {} : { [plugin.id]: account };
   const status = await onboarding.getStatus({ cfg, accountOverrides });
   if (status.configured && status.statusLines.length > 0) await prompter.note(status.statusLines.join("\n"), plugin.meta.label);
-  if (steps.length > 0) await prompter.note(steps.map(({ text }, at) => `${at + 1}. ${text}`).join("\n"), `Set up ${plugin.meta.label}`);
+  // Which of them are right may only be known after the plugin's first questions.
+  const isOpen = steps.some(({ when }) => when !== undefined);
+  if (steps.length > 0 && !isOpen) await prompter.note(steps.map(({ text }, at) => `${at + 1}. ${text}`).join("\n"), `Set up ${plugin.meta.label}`);
   const result = await onboarding.configure({
     cfg,
     runtime,
@@ -86,6 +86,7 @@ export async function accountFromQuestions(
     accountOverrides,
     shouldPromptAccountIds: account === undefined,
     forceAllowFrom,
+    ...(isOpen ? { steps } : {}),
   });
   const accountId = result.accountId ?? account ?? "default";
   onboarding.onAccountRecorded?.(accountId);

@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Inventory, PluginEntry } from "../plugins/index.ts";
-import { channelOffers, findOffer, sectionWith } from "./channel-offers.ts";
+import { channelOffers, findOffer, sectionWith, stepsFor } from "./channel-offers.ts";
 
 const SCHEMA = {
   type: "object",
@@ -78,4 +78,67 @@ test("what is missing or wrong is named by its path, all of it", () => {
     /channels\.chat\.port.*channels\.chat\.colour|channels\.chat\.colour.*channels\.chat\.port/,
   );
   expect(() => findOffer(channelOffers(inventory()), "chta")).toThrow("did you mean chat?");
+});
+
+describe("a channel with two ways to connect", () => {
+  const schema = {
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      mode: { enum: ["plain", "hook"] },
+      token: { type: "string", "x-sensitive": true },
+      secret: { type: "string", "x-sensitive": true },
+      path: { type: "string" },
+      enabled: { type: "boolean" },
+    },
+  };
+  const isHook = { path: "mode", is: "hook" };
+  const uiHints = {
+    mode: { label: "Way", choices: { plain: "Plain", hook: "With a hook", gone: "Not in the schema" } },
+    token: { required: true, when: { path: "mode", is: "plain" } },
+    secret: { required: true, when: isHook },
+    path: { placeholder: "/hook", when: isHook },
+  };
+  const setupSteps = [
+    {
+      text: "Paste this.",
+      copy: [
+        { text: "plain", when: { path: "mode", is: "plain" } },
+        { text: "{gateway}{path} {other}", when: isHook },
+      ],
+    },
+    { text: "Copy the secret.", when: isHook },
+  ];
+  const made = () => offer({ schema, uiHints, setupSteps });
+
+  test("its form has the choices under their labels, and says which fields are for which", () => {
+    expect(made().fields).toMatchObject([
+      {
+        path: "mode",
+        choices: [
+          { value: "plain", label: "Plain" },
+          { value: "hook", label: "With a hook" },
+        ],
+      },
+      { path: "token", when: { path: "mode", is: "plain" } },
+      { path: "secret", when: isHook },
+      { path: "path", when: isHook },
+    ]);
+  });
+
+  test("only what the chosen way needs is required", () => {
+    expect(sectionWith(made(), {}, "default", { token: "t" })).toEqual({ token: "t", enabled: true });
+    expect(sectionWith(made(), {}, "default", { mode: "hook", secret: "s" })).toEqual({ mode: "hook", secret: "s", enabled: true });
+    expect(() => sectionWith(made(), {}, "default", { mode: "hook", token: "t" })).toThrow("Chat needs Secret (secret)");
+    expect(() => sectionWith(made(), { channels: { chat: { mode: "hook" } } }, "default", { token: "t" })).toThrow("secret");
+  });
+
+  test("its steps are those of the chosen way, with the text to paste filled in", () => {
+    expect(stepsFor(made(), {})).toEqual([{ text: "Paste this.", copy: "plain" }]);
+    expect(stepsFor(made(), { mode: "hook" }, "https://claw.example.com")).toEqual([
+      { text: "Paste this.", copy: "https://claw.example.com/hook {other}" },
+      { text: "Copy the secret." },
+    ]);
+    expect(stepsFor(made(), { mode: "hook", path: "/x" })[0]!.copy).toBe("https://gateway.example/x {other}");
+  });
 });

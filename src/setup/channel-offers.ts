@@ -9,6 +9,7 @@ type Offered = MethodResult<"setup.status">["channels"][number];
 export type ChannelField = Offered["fields"][number];
 export type ChannelStep = Offered["steps"][number];
 type Picture = NonNullable<ChannelStep["picture"]>;
+type When = NonNullable<ChannelField["when"]>;
 
 export interface ChannelOffer {
   readonly id: string;
@@ -40,6 +41,18 @@ function readable(path: string): string {
 /** A first sentence is enough beside a field. */
 const firstSentence = (text: string | undefined): string | undefined => text?.split(/(?<=[.!?])\s/)[0];
 
+function whenOf(value: unknown): { readonly when?: When } {
+  const [path, is] = isObject(value) ? [textOf(value["path"]), textOf(value["is"])] : [];
+  return path === undefined || is === undefined ? {} : { when: { path, is } };
+}
+
+/** Choices of a setting that has few values, under the labels of its hint, in their order. */
+function choicesOf(hint: Fields, property: Fields): Pick<ChannelField, "choices"> {
+  const values = listOf(property["enum"]).map(String);
+  const choices = Object.entries(at(hint, "choices")).flatMap(([value, label]) => (values.includes(value) ? { value, label: textOf(label) ?? value } : []));
+  return choices.length === 0 ? {} : { choices };
+}
+
 /** What a form asks for: what the plugin gives hints about, what its schema requires, else its secrets. */
 function fieldsOf(schema: Fields, hints: Fields): readonly ChannelField[] {
   const properties = at(schema, "properties");
@@ -58,6 +71,8 @@ function fieldsOf(schema: Fields, hints: Fields): readonly ChannelField[] {
       required: hint["required"] === true || required.has(path),
       ...(help === undefined ? {} : { help }),
       ...(placeholder === undefined ? {} : { placeholder }),
+      ...choicesOf(hint, property),
+      ...whenOf(hint["when"]),
     };
   });
 }
@@ -77,13 +92,50 @@ function pictureOf(value: unknown): Picture | undefined {
   return { window, ...(menu.length > 0 ? { menu } : {}), ...(shows.length > 0 ? { shows } : {}), ...(click.length > 0 ? { click } : {}) };
 }
 
-/** `setupSteps` of a channel: texts, or texts with a drawing of where to click. */
+function copyOf(value: unknown): Pick<ChannelStep, "copy"> {
+  const copy = listOf(value)
+    .filter(isObject)
+    .flatMap((one) => (textOf(one["text"]) === undefined ? [] : { text: String(one["text"]), ...whenOf(one["when"]) }));
+  return copy.length === 0 ? {} : { copy };
+}
+
+/** `setupSteps` of a channel: texts, or texts with a drawing of where to click and a text to paste there. */
 function stepsOf(value: unknown): readonly ChannelStep[] {
   return listOf(value).flatMap((step): ChannelStep[] => {
-    const text = textOf(isObject(step) ? step["text"] : step);
-    const picture = isObject(step) ? pictureOf(step["picture"]) : undefined;
-    return text === undefined ? [] : [{ text, ...(picture ? { picture } : {}) }];
+    const fields: Fields = isObject(step) ? step : { text: step };
+    const text = textOf(fields["text"]);
+    const picture = pictureOf(fields["picture"]);
+    return text === undefined ? [] : [{ text, ...whenOf(fields["when"]), ...copyOf(fields["copy"]), ...(picture ? { picture } : {}) }];
   });
+}
+
+/** The value of a field: as it is set, else its first choice. */
+function settingOf({ fields }: Pick<ChannelOffer, "fields">, settings: Fields, path: string): string | undefined {
+  const set = settings[path];
+  return typeof set === "string" && set !== "" ? set : fields.find((field) => field.path === path)?.choices?.[0]?.value;
+}
+
+/** Whether a field, a step or a text is for these settings. */
+export function isFor(offer: Pick<ChannelOffer, "fields">, settings: Fields, { when }: { readonly when?: When }): boolean {
+  return when === undefined || settingOf(offer, settings, when.path) === when.is;
+}
+
+const ANY_GATEWAY = "https://gateway.example";
+
+/** The steps for these settings, with the texts to paste filled in. `gateway`: its public https address. */
+export function stepsFor(
+  offer: Pick<ChannelOffer, "fields" | "steps">,
+  settings: Fields,
+  gateway: string = ANY_GATEWAY,
+): readonly { readonly text: string; readonly copy?: string }[] {
+  const valueOf = (path: string): string | undefined =>
+    path === "gateway" ? gateway : (settingOf(offer, settings, path) ?? offer.fields.find((field) => field.path === path)?.placeholder);
+  return offer.steps
+    .filter((step) => isFor(offer, settings, step))
+    .map(({ text, copy = [] }) => {
+      const fitting = copy.find((one) => isFor(offer, settings, one));
+      return { text, ...(fitting ? { copy: fitting.text.replaceAll(/\{([A-Za-z]+)\}/g, (whole, path: string) => valueOf(path) ?? whole) } : {}) };
+    });
 }
 
 export function channelOffers({ entries }: Inventory): readonly ChannelOffer[] {
@@ -116,7 +168,7 @@ export function findOffer(offers: readonly ChannelOffer[], channel: string): Cha
   const close = nearest(channel, known);
   throw new AppError(
     "NOT_FOUND",
-    `there is no channel ${JSON.stringify(channel)}; ${close === undefined ? `there are ${known.join(", ") || "none"}` : `did you mean ${close}?`}`,
+    `there is no channel ${JSON.stringify(channel)}; ${close === undefined ? `available: ${known.join(", ") || "none"}` : `did you mean ${close}?`}`,
   );
 }
 
@@ -144,7 +196,8 @@ export function sectionWith(offer: ChannelOffer, config: OpenClawConfig, account
     ? { ...section, ...keys, enabled: true }
     : { ...section, enabled: true, accounts: { ...kept, ...accounts, [accountId]: { ...at(accounts, accountId), ...keys, enabled: true } } };
   const holder = inSection ? next : at(at(next, "accounts"), accountId);
-  const missing = offer.fields.filter(({ path, required }) => required && (holder[path] ?? section[path]) === undefined);
+  const settings = { ...section, ...holder };
+  const missing = offer.fields.filter((field) => field.required && isFor(offer, settings, field) && settings[field.path] === undefined);
   if (missing.length > 0) throw new AppError("INVALID_INPUT", `${offer.label} needs ${missing.map(({ label, path }) => `${label} (${path})`).join(", ")}`);
   if (offer.schema) {
     const issues = validate(offer.schema, next, { at: ["channels", offer.id] }).filter(({ severity }) => severity === "error");

@@ -19,14 +19,14 @@ export const SECTIONS = ["workspace", "model", "web", "gateway", "daemon", "chan
 export type Section = (typeof SECTIONS)[number];
 
 const LABELS: Readonly<Record<Section, string>> = {
-  workspace: "Workspace: the folder of the agent's files",
-  model: "Model: keys and which one answers",
-  web: "Web: search and fetching pages",
+  workspace: "Workspace: folder of the agent's files",
+  model: "Model: credentials and default model",
+  web: "Web: search and page fetching",
   gateway: "Gateway: port, address, credentials",
-  daemon: "Service: start with the machine",
-  channels: "Channels: where people write",
-  skills: "Skills: what they need",
-  health: "Health: does it answer?",
+  daemon: "Service: start the gateway with this machine",
+  channels: "Channels: Telegram, WhatsApp, Slack and others",
+  skills: "Skills: requirements",
+  health: "Health: check the gateway",
 };
 
 const STEPS: Readonly<Record<Exclude<Section, "daemon" | "health" | "skills">, (setup: Setup) => Promise<unknown>>> = {
@@ -53,7 +53,7 @@ export async function configure(host: SetupHost, ask: Asker, wanted: readonly Se
     const setup: Setup = { host, draft, ask, answers: {}, flow: "advanced", keep: false, notify };
     if (section === "daemon") {
       await applyService(setup, await chooseService(setup));
-    } else if (section === "health") await notify((await host.health?.()) ?? "no gateway answers; start it with: openclaw gateway");
+    } else if (section === "health") await notify((await host.health?.()) ?? "The gateway is not running. Start it with: openclaw gateway");
     else {
       const programs = section === "skills" ? await setUpSkills(setup, workspaceOf(host, draft.config)) : [];
       if (section !== "skills") await STEPS[section](setup);
@@ -69,7 +69,7 @@ export async function configure(host: SetupHost, ask: Asker, wanted: readonly Se
 
 async function chooseSections(ask: Asker): Promise<readonly Section[]> {
   const chosen = await ask.multiselect<Section>({
-    message: "What do you want to set?",
+    message: "What do you want to configure?",
     options: SECTIONS.map((value) => ({ value, label: LABELS[value] })),
     initialValues: [],
   });

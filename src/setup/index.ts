@@ -1,7 +1,7 @@
 /** The first steps: a model, a channel, a gateway. The same for a terminal, a page and a script. Loaded by who needs it. */
 export { asksForSecret, isLeft, type Asker } from "./asker.ts";
 export { KEY_FLAGS } from "./auth-choices.ts";
-export { channelOffers } from "./channel-offers.ts";
+export { channelOffers, stepsFor, type ChannelOffer } from "./channel-offers.ts";
 export { accountFromInput, accountFromQuestions, guardedSetup, type MadeAccount } from "./channel-account.ts";
 export { configure, SECTIONS, type Section } from "./configure.ts";
 export { BINDS, NODE_MANAGERS, RESET_SCOPES, TAILSCALE_MODES, type ResetScope, type SetupAnswers } from "./answers.ts";

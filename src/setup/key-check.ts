@@ -50,7 +50,7 @@ export async function checkKey(host: SetupHost, { provider, credential, model: w
   const secret = secretOf(credential);
   redactor.register(secret);
   const model = await usualModel(await catalogueFor(host, config), provider, wanted);
-  if (!model) return { checked: "skipped", detail: `no model of ${provider} is known to ask; name one in models.providers` };
+  if (!model) return { checked: "skipped", detail: `no known model of ${provider} to test with; add one to models.providers` };
   const [{ probeModel }, { createRequestAccess }] = await Promise.all([loadProbe(), loadProfiles()]);
   const access = createRequestAccess({ clock, ids, redactor, version });
   try {

@@ -77,10 +77,9 @@ export async function localPatch({
   const provider = canonicalProvider(name);
   const facts = providerFacts(provider);
   const isServer = facts?.presence === "local" || provider === "copilot-proxy";
-  if (!facts || !isServer)
-    throw new AppError("INVALID_INPUT", `${JSON.stringify(name)} is no server of this machine: expected ollama, lmstudio, vllm or llamacpp`);
+  if (!facts || !isServer) throw new AppError("INVALID_INPUT", `${JSON.stringify(name)} is not a local server: expected ollama, lmstudio, vllm or llamacpp`);
   const baseUrl = url?.trim().replace(/\/+$/, "") || facts.baseUrl;
-  if (!/^https?:\/\/[^/]/.test(baseUrl)) throw new AppError("INVALID_INPUT", `expected an address such as ${facts.baseUrl}, got ${JSON.stringify(url)}`);
+  if (!/^https?:\/\/[^/]/.test(baseUrl)) throw new AppError("INVALID_INPUT", `expected a URL such as ${facts.baseUrl}, got ${JSON.stringify(url)}`);
   const entry = { id: model, name: model, contextWindow, maxTokens: OUTPUT };
   return { provider, ref: `${provider}/${model}`, patch: { models: { providers: { [provider]: { baseUrl, api: facts.api, models: [entry] } } } } };
 }

@@ -27,34 +27,34 @@ async function chooseMode({ ask, answers, flow, draft, host }: Setup): Promise<"
   if (host.insideGateway && answers.mode === "remote")
     throw new AppError(
       "INVALID_INPUT",
-      "this gateway would not start again as remote; run openclaw onboard --mode remote on the machine that is to use another one",
+      "a running gateway cannot switch to remote mode; run openclaw onboard --mode remote on the machine that connects to it",
     );
   if (answers.mode) return answers.mode;
   if (!ask || flow === "quickstart" || host.insideGateway) return "local";
   return ask.select<"local" | "remote">({
-    message: "Where does the gateway run?",
+    message: "Where should the gateway run?",
     options: [
       { value: "local", label: "On this machine" },
-      { value: "remote", label: "Elsewhere", hint: "this machine only uses it" },
+      { value: "remote", label: "Elsewhere", hint: "this machine connects to it" },
     ],
     initialValue: draft.config.gateway?.mode ?? "local",
   });
 }
 
 const wrongUrl = (url: string): string | undefined =>
-  /^wss?:\/\/[^\s/]+/.test(url.trim()) ? undefined : "an address that begins with ws:// or wss://, such as wss://gateway.example:18789";
+  /^wss?:\/\/[^\s/]+/.test(url.trim()) ? undefined : "a URL that starts with ws:// or wss://, such as wss://gateway.example:18789";
 
 /** Where the gateway is that this machine uses. */
 async function setUpRemote({ ask, answers, draft, host }: Setup): Promise<RemoteResult> {
   const known = draft.config.gateway?.remote;
   const url =
     answers.remote?.url ??
-    (ask ? await ask.text({ message: "Its address", initialValue: known?.url, placeholder: "wss://gateway.example:18789", validate: wrongUrl }) : undefined);
+    (ask ? await ask.text({ message: "URL", initialValue: known?.url, placeholder: "wss://gateway.example:18789", validate: wrongUrl }) : undefined);
   if (url === undefined)
     throw new AppError("INVALID_INPUT", "--mode remote needs --remote-url: the address of the gateway, such as wss://gateway.example:18789");
   const wrong = wrongUrl(url);
   if (wrong !== undefined) throw new AppError("INVALID_INPUT", `expected ${wrong}; got ${JSON.stringify(url)}`);
-  const token = answers.remote?.token ?? (ask ? (await ask.password({ message: "Its token (empty: this machine is paired, or none is needed)" })).trim() : "");
+  const token = answers.remote?.token ?? (ask ? (await ask.password({ message: "Token (empty if this machine is paired or none is needed)" })).trim() : "");
   if (token !== "") host.redactor.register(token);
   draft.merge({ gateway: { mode: "remote", remote: { url: url.trim(), ...(token === "" ? {} : { token }) } } });
   return { mode: "remote", remoteUrl: url.trim(), auth: token === "" && known?.token === undefined ? "none" : "token" };
@@ -148,7 +148,7 @@ async function local(setup: Setup, command: string, by: string): Promise<LocalRe
 async function checkHealth({ host, notify }: Setup, expected: boolean): Promise<boolean> {
   if (!expected && !host.isRunning()) return true;
   const health = await host.health?.();
-  if (health !== undefined) await notify(`the gateway answers: ${health}`);
-  else if (expected) await notify("the service is installed, but its gateway does not answer yet; look with: openclaw gateway status");
+  if (health !== undefined) await notify(`Gateway is running: ${health}`);
+  else if (expected) await notify("The service is installed, but the gateway does not answer yet. Check it with: openclaw gateway status");
   return health !== undefined;
 }

@@ -55,4 +55,4 @@ const KEY_PAGES: Readonly<Record<string, string>> = {
 
 /** Help for a user who is asked for a key. */
 export const keyHelp = (id: string, note: string | undefined): string | undefined =>
-  [KEY_PAGES[id] === undefined ? undefined : `Keys are made at ${KEY_PAGES[id]}`, note].filter(Boolean).join("; ") || undefined;
+  [KEY_PAGES[id] === undefined ? undefined : `Get a key at ${KEY_PAGES[id]}`, note].filter(Boolean).join("; ") || undefined;

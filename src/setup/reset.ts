@@ -16,7 +16,7 @@ export const workspaceOf = (host: SetupHost, config = host.config.current): stri
 /** Moves what a scope covers beside where it is, under a name with the time: nothing is deleted. */
 export async function putAway(host: SetupHost, scope: ResetScope): Promise<Committed["removed"]> {
   if (host.isRunning()) {
-    throw new AppError("CONFLICT", "a gateway runs on this state folder, which cannot be reset under it; stop it first with: openclaw gateway stop");
+    throw new AppError("CONFLICT", "a gateway is running on this state folder; stop it first with: openclaw gateway stop");
   }
   const { file, state } = host.config.paths;
   const stamp = stampOf(host.clock.now());
@@ -52,7 +52,7 @@ function moved(from: string, stamp: string): { readonly from: string; readonly t
     renameSync(from, to);
     return { from, to };
   } catch (error) {
-    throw fileError(from, "could not put away", error);
+    throw fileError(from, "could not move", error);
   }
 }
 

@@ -24,7 +24,8 @@ export type { ImportRow } from "./areas/meta.ts";
 export type { OutboxCounts, OutboxInput, OutboxMark, OutboxRow, OutboxState } from "./areas/outbox.ts";
 export type { SessionFilter, SessionRow, ShownSession } from "./areas/sessions.ts";
 export type { BudgetScope, SpawnBudget, SpawnLimits, SubagentOutcome, SubagentPatch, SubagentRow } from "./areas/subagents.ts";
-export type { Appended, ConversationRow, EntryInput, EntryRow, TranscriptRow } from "./areas/transcripts.ts";
+export type { Appended, ConversationRow, EntryInput, EntryRow, SiblingRow, TranscriptRow } from "./areas/transcripts.ts";
+export { UNDO_MS } from "./areas/trash.ts";
 export type { StepKind, StepRow, TurnRow, TurnSpan } from "./areas/turns.ts";
 export { NO_TOTALS } from "./areas/usage.ts";
 export type { UsageDimension, UsageFilter, UsageGroup, UsageInput, UsageOfMany, UsageOfTurn, UsagePoint, UsageTotals } from "./areas/usage.ts";
@@ -35,6 +36,7 @@ export async function loadBackup(): Promise<typeof backup> {
 export { lockingProcesses, nameHolders, type LockingProcess } from "./lock-holders.ts";
 export { findRestoreRequest } from "./backup/restore-request.ts";
 export type { AppliedRestore } from "./backup/handover.ts";
+export type { BackupResults, BackupWork, StagedRestore } from "./backup/in-thread.ts";
 export type { PreparedRestore } from "./backup/restore.ts";
 export type { RestoreReport } from "./backup/types.ts";
 export { archivedName, transcriptFile } from "./projection/index.ts";

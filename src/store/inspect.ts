@@ -19,6 +19,10 @@ const LATER_TABLES = {
   session_parts: "session_key TEXT, name TEXT, value TEXT",
   transcript_unwritten: "tid INTEGER PRIMARY KEY",
   transcript_keys: "tid INTEGER PRIMARY KEY, session_key TEXT",
+  session_marks: "session_key TEXT PRIMARY KEY, pinned_at INTEGER, archived_at INTEGER",
+  session_folders: "session_key TEXT PRIMARY KEY, folder TEXT",
+  deleted_sessions: "id TEXT, key TEXT, agent_id TEXT, entry TEXT, extensions TEXT, deleted_at INTEGER",
+  transcript_forks: "tid INTEGER, seq INTEGER, PRIMARY KEY (tid, seq)",
 };
 
 /** Opens the state for reading. Undefined when there is no database yet. */
@@ -34,7 +38,7 @@ export function inspectStore(stateDir: string): Inspection | undefined {
       if (isMissing) db.exec(`CREATE TEMP TABLE ${name} (${columns})`);
     }
     db.exec("BEGIN");
-    const context = { sql: createStatements(db) };
+    const context = { sql: createStatements(db), trees: new Map() };
     return {
       read(kind, input) {
         try {

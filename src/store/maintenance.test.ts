@@ -31,7 +31,7 @@ test("passes follow one another while something is left, and say when they are b
     // The pause between two passes, far less than the hour between two rounds.
     await expect.poll(() => (clock.advance(500), passes()), { interval: 5 }).toBeGreaterThanOrEqual(Math.min(4, count + 1));
   }
-  await expect.poll(() => logged).toEqual(["retention is behind; it goes on until nothing is left", "retention has caught up", "maintenance done"]);
+  await expect.poll(() => logged).toEqual(["retention is behind; it continues until it has caught up", "retention has caught up", "maintenance done"]);
   job[Symbol.dispose]();
 });
 

@@ -44,7 +44,7 @@ export function scheduleMaintenance(deps: MaintenanceDeps): Disposable {
   let isStopped = false;
 
   function tell({ behind, done }: MaintenanceReport): void {
-    if (behind && !isBehind) log.warn("retention is behind; it goes on until nothing is left", { ...behind });
+    if (behind && !isBehind) log.warn("retention is behind; it continues until it has caught up", { ...behind });
     if (done && isBehind) log.info("retention has caught up");
     isBehind = behind !== undefined || (isBehind && !done);
   }
@@ -64,7 +64,7 @@ export function scheduleMaintenance(deps: MaintenanceDeps): Disposable {
     pass().then(
       (more) => wait(more ? AGAIN_MS : EVERY_MS),
       (error: unknown) => {
-        log.warn("maintenance failed; it is tried again in an hour", { error });
+        log.warn("maintenance failed; it will be retried in an hour", { error });
         wait(EVERY_MS);
       },
     );

@@ -24,7 +24,7 @@ export function firstRow<T>(statement: StatementSync, ...values: readonly SQLInp
 
 /** What has to be there by the schema, or because it was just written. */
 export function need<T>(row: T | undefined): T {
-  if (row === undefined) throw new AppError("INTERNAL", "a statement of the store gave no row where one is always expected");
+  if (row === undefined) throw new AppError("INTERNAL", "a store statement returned no row where one is always expected");
   return row;
 }
 

@@ -4,6 +4,7 @@ import { readTool } from "./builtin/files/read.ts";
 import { writeTool } from "./builtin/files/write.ts";
 import { BROWSER, CANVAS, CRON, GATEWAY, MESSAGE, NODES, OF_PLUGINS, SESSIONS_SPAWN, SUBAGENTS } from "./builtin/elsewhere.ts";
 import { imageTool, type ImageToolDeps } from "./builtin/image/image.ts";
+import { imageGenerateTool, type ImageGenerateDeps } from "./builtin/image/image-generate.ts";
 import { memoryGetTool } from "./builtin/memory/memory-get.ts";
 import { memorySearchTool, type MemorySearchDeps } from "./builtin/memory/memory-search.ts";
 import { ttsTool, type TtsDeps } from "./builtin/voice/tts.ts";
@@ -30,6 +31,7 @@ import { processTool, type ProcessToolDeps } from "./process/process.ts";
 export type BuiltinDeps = ApplyPatchDeps &
   SearchToolsDeps &
   ImageToolDeps &
+  ImageGenerateDeps &
   ExecToolDeps &
   ProcessToolDeps &
   SessionSendDeps &
@@ -66,6 +68,7 @@ const KNOWN: readonly (ToolFacts | DeclaredTool<BuiltinDeps>)[] = [
   webSearchTool,
   webFetchTool,
   imageTool,
+  imageGenerateTool,
   memorySearchTool,
   memoryGetTool,
   ...OF_PLUGINS,

@@ -61,6 +61,8 @@ export interface ToolFacts {
 export interface ToolDeclaration<Deps>
   extends ToolFacts, Pick<Tool, "label" | "parameters" | "idempotent" | "executionMode" | "prepareArguments" | "asks" | "timeoutMs"> {
   readonly description: string | ((deps: Deps) => string);
+  /** Absolute paths that a call names, for plugins that decide about it. */
+  paths?(deps: Deps): NonNullable<Tool["paths"]>;
   /** False while something it cannot do without is missing; asked for each run. */
   isOffered?(deps: Deps): boolean;
   /** What it does in a call. What a tool remembers between calls lives as long as what this gives. */
@@ -72,7 +74,7 @@ export interface DeclaredTool<Deps> extends ToolDeclaration<Deps> {
 }
 
 export function defineTool<Deps>(declaration: ToolDeclaration<Deps>): DeclaredTool<Deps> {
-  const { name, label, parameters, ownerOnly, idempotent, executionMode, prepareArguments, asks, timeoutMs, description, run } = declaration;
+  const { name, label, parameters, ownerOnly, idempotent, executionMode, prepareArguments, paths, asks, timeoutMs, description, run } = declaration;
   return {
     ...declaration,
     create: (deps) => ({
@@ -87,6 +89,7 @@ export function defineTool<Deps>(declaration: ToolDeclaration<Deps>): DeclaredTo
       ...(idempotent === undefined ? {} : { idempotent }),
       ...(executionMode === undefined ? {} : { executionMode }),
       ...(prepareArguments === undefined ? {} : { prepareArguments }),
+      ...(paths === undefined ? {} : { paths: paths(deps) }),
       ...(asks === undefined ? {} : { asks }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       run: run(deps),

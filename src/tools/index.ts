@@ -15,7 +15,7 @@ export {
   type PendingApproval,
 } from "./approvals/approvals.ts";
 export { SHOWN_REQUEST_CHARS, shownRequest } from "./approvals/shown-request.ts";
-export { AUTHORITY, isForAnyone, missingFor, missingForCommand, type Asker, type Missing, type Need } from "./authority/table.ts";
+export { asksItself, AUTHORITY, isForAnyone, missingFor, missingForCommand, type Asker, type Missing, type Need } from "./authority/table.ts";
 export { CHOICE_FIELDS, sessionChoice, type ChoiceField, type ExecGrant, type Grantor, type SessionChoice } from "./authority/choice.ts";
 export { changeChoice, changedByClient, type AskedChange, type ChangeVerdict } from "./authority/change.ts";
 export { ELEVATED_LEVELS, heldElevated, heldExec, type ChoiceChange, type ChoiceUse, type ElevatedChoice } from "./authority/session-exec.ts";
@@ -29,6 +29,7 @@ export type { AskedCommand, CommandEnd, Elevation, ExecToolDeps, ShownOutput } f
 export { createWithheldHints } from "./exec/withheld.ts";
 export { outcomeText } from "./exec/outcome-text.ts";
 export { commandText, environmentText } from "./exec/node-command.ts";
+export type { CommandPolicy, CommandRules, ExplainedCommand } from "./exec/explain-command.ts";
 export { judgePlan } from "./exec/judge.ts";
 export { pinPlan, planCommand, shellName, type ExecPlan } from "./exec/plan.ts";
 export { pinnedFiles } from "./exec/remember/pins.ts";
@@ -68,7 +69,7 @@ export { createFileAccess, type FileAccess, type FileRules, type FileVerdict } f
 export { knownSecret } from "./file-access/places.ts";
 export { createFolderGrants } from "./file-access/grants.ts";
 export type { OwnPlaces } from "./file-access/sealed.ts";
-export type { FileToolsDeps } from "./builtin/files/paths.ts";
+export type { CallFiles, FileToolsDeps } from "./builtin/files/paths.ts";
 export type { SandboxFiles } from "./sandbox-files.ts";
 export { createDockerCli } from "./sandbox/docker/docker-cli.ts";
 export { createRegistry, type ContainerEntry, type ContainerKind } from "./sandbox/docker/registry.ts";
@@ -96,7 +97,7 @@ export {
 export { applyPatchWorkspaceOnly } from "./builtin/patch/availability.ts";
 export type { SearchToolsDeps } from "./builtin/search/effort.ts";
 export type { ImageAnswer, ImageQuestion, ImageToolDeps } from "./builtin/image/image.ts";
-export { openFileAccess, type OpenFileAccessDeps } from "./file-access/open-file-access.ts";
+export { createSealedCheck, openFileAccess, unasked, type OpenFileAccessDeps } from "./file-access/open-file-access.ts";
 export { pendingWork } from "./approvals/approvals.ts";
 export { sessionPast } from "./untrusted/taint.ts";
 export { createToolSet, type ToolSet, type ToolSetDeps } from "./tool-set.ts";

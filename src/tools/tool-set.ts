@@ -10,6 +10,7 @@ import { defaultAgentId, type Config, type Env } from "../config/index.ts";
 import type { Hooks } from "../hooks/index.ts";
 import type { Documents, ImageFitter } from "../media/index.ts";
 import type { Memory } from "../memory/index.ts";
+import type { Imaging } from "../imaging/index.ts";
 import type { Voice } from "../voice/index.ts";
 import type { Models } from "../models/index.ts";
 import { agentOfKey, type ChannelPlugin } from "../protocol/index.ts";
@@ -17,6 +18,7 @@ import type { Store } from "../store/index.ts";
 import type { Approvals } from "./approvals/approvals.ts";
 import { elevationFor, execSettingsFor } from "./authority/caller-settings.ts";
 import type { PolicyFacts } from "./broker/broker.ts";
+import { filesFor, resolvePath, type CallFiles } from "./builtin/files/paths.ts";
 import type { ImageToolDeps } from "./builtin/image/image.ts";
 import { applyPatchWorkspaceOnly } from "./builtin/patch/availability.ts";
 import type { SessionModels } from "./builtin/session/deps.ts";
@@ -24,6 +26,7 @@ import type { SessionPost } from "./builtin/session/sessions-send.ts";
 import { BUILTIN_TOOLS, type BuiltinDeps } from "./catalog.ts";
 import { createTools } from "./declaration.ts";
 import type { CommandEnd, ExecToolDeps } from "./exec/deps.ts";
+import { createCommandRules, type CommandRules } from "./exec/explain-command.ts";
 import type { NodeRunner } from "./exec/on-node.ts";
 import type { RememberedCommands } from "./exec/remember/remembered.ts";
 import type { ExecRules } from "./exec/rules-file.ts";
@@ -34,7 +37,7 @@ import { fileRules } from "./file-access/own-places.ts";
 import { groupOfKey, groupPolicy, type GroupFacts } from "./policy/group.ts";
 import type { Processes } from "./process/processes.ts";
 import type { Sandboxes } from "./sandbox/sandboxes.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import type { Tool, ToolCall, ToolContext } from "./tool.ts";
 import { createMarkUntrusted } from "./untrusted/mark.ts";
 
 export interface ToolSetDeps {
@@ -51,6 +54,7 @@ export interface ToolSetDeps {
   readonly models: () => Promise<Models>;
   readonly memory: Memory;
   readonly voice: () => Promise<Voice>;
+  readonly imaging: () => Promise<Imaging>;
   readonly hooks: Pick<Hooks, "has" | "run">;
   readonly fitImages: ImageFitter;
   readonly documents: Documents;
@@ -84,6 +88,10 @@ export interface ToolSetDeps {
 export interface ToolSet {
   readonly tools: (context: ToolContext) => Promise<readonly Tool[]>;
   readonly facts: (context: ToolContext) => Promise<PolicyFacts>;
+  /** The files that a call of a tool above this module may reach, as the file tools reach them. */
+  readonly filesOf: (tool: string, call: ToolCall) => CallFiles;
+  /** The rules for commands, for people. */
+  readonly commandRules: CommandRules;
 }
 
 /** Combinations of agent and model whose built-in tools are held at a time. */
@@ -92,7 +100,8 @@ const MAX_CHOICES = 64;
 export function createToolSet(deps: ToolSetDeps): ToolSet {
   const { config, sandboxes, gatewayTools, pluginTools } = deps;
   // Created once: some tools hold state between calls.
-  const offered = createTools(BUILTIN_TOOLS, builtinDeps(deps));
+  const builtin = builtinDeps(deps);
+  const offered = createTools(BUILTIN_TOOLS, builtin);
   let known = { config: config.current, tools: new Map<string, readonly Tool[]>() };
 
   /** The built-in tools that the configuration offers an agent with a model, chosen once per configuration. */
@@ -107,6 +116,8 @@ export function createToolSet(deps: ToolSetDeps): ToolSet {
   }
 
   return {
+    commandRules: createCommandRules(builtin),
+    filesOf: (tool, call) => ({ ...filesFor(tool, call, builtin), resolve: (written) => resolvePath(written, call.context, deps.home) }),
     async tools(context) {
       const sandboxed = sandboxes.isSandboxed(context);
       const tools = [...coreTools(context), ...(gatewayTools ? await gatewayTools() : []), ...pluginTools(context, { sandboxed })];
@@ -157,7 +168,7 @@ export function channelPolicy(
     const policy = groups.resolveToolPolicy({ cfg: config, groupId: found.groupId, accountId, senderId: sender?.id });
     return policy && { at, ...policy };
   } catch (error) {
-    log.warn(`${at} could not say which tools are allowed: ${messageOf(error)}; none are`);
+    log.warn(`${at} could not determine which tools are allowed: ${messageOf(error)}; none are allowed`);
     return { at, deny: ["*"] };
   }
 }
@@ -199,7 +210,7 @@ function describeImages(deps: ToolSetDeps): ImageToolDeps["describe"] {
       const text = result.message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
       return { text, provider: result.message.provider, model: result.message.model };
     }
-    throw new AppError("INTERNAL", "the call of the image model ended without saying how");
+    throw new AppError("INTERNAL", "the image model call ended without a result");
   };
 }
 
@@ -254,6 +265,7 @@ function builtinDeps(deps: ToolSetDeps): BuiltinDeps {
     models: sessionModels(deps),
     memory: deps.memory,
     voice: deps.voice,
+    imaging: deps.imaging,
     isSandboxed: (who) => sandboxes.isSandboxed(who),
     redact,
     post: deps.sessionPost,
@@ -273,6 +285,6 @@ async function pluginEnvironment(
   if (!hooks.has("resolve_exec_env")) return {};
   const facts = { agentId, sessionKey, ...(channel === undefined ? {} : { messageProvider: channel }) };
   const found = await hooks.run("resolve_exec_env", { sessionKey, toolName: "exec", host }, facts);
-  if (found && found.dropped.length > 0) log.warn(`variables that plugins may not set were left out: ${found.dropped.join(", ")}`, { sessionKey });
+  if (found && found.dropped.length > 0) log.warn(`skipped variables that plugins may not set: ${found.dropped.join(", ")}`, { sessionKey });
   return found?.env ?? {};
 }

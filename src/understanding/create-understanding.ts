@@ -1,15 +1,17 @@
 /** Makes files and links of a message known to a model that cannot see them. */
-import { messageOf } from "../base/errors.ts";
-import { fileBlock } from "../media/index.ts";
+import { stat } from "node:fs/promises";
+import { messageOf, AppError } from "../base/errors.ts";
+import { fileBlock, documentKind, extractOriginalFilename, type DocumentLimits, type DocumentText } from "../media/index.ts";
 import type { Selection } from "../models/index.ts";
 import type { ImageContent } from "../protocol/index.ts";
 import { modelOverride, decideByRules } from "../sessions/index.ts";
 import type { UnderstandingDeps } from "./deps.ts";
 import { describe, nameOf, type Attempt } from "./describe.ts";
-import { displayName, messageLimits, readMessageFile } from "./documents.ts";
 import { understandLinks } from "./links.ts";
 import { capabilityOf, capabilitySettings, concurrencyOf, type CapabilitySettings, type MediaCapability } from "./settings.ts";
 import type { Decision, ReceivedFile, Understood, UnderstandingRequest, UnderstoodFile } from "./types.ts";
+import { readRegular } from "../base/open-below.ts";
+import { formatBytes } from "../base/text.ts";
 
 /** Understands what comes with messages. Nothing in it rejects but an abort: a file that cannot be understood is a note. */
 export interface Understanding {
@@ -103,7 +105,9 @@ async function describeFiles(work: Work, capability: MediaCapability, files: rea
   for (const [at, file] of taken.entries()) found.set(file, described[at] ?? NOTHING);
   // Once pictures are described, those beyond the limit are not shown either: the model would be another one.
   const isAny = described.some(({ isDescribed }) => isDescribed);
-  for (const file of files) if (isAny && !found.has(file)) found.set(file, { lines: [], isDescribed: true });
+  const leftOut = (at: number): string =>
+    `[media: ${capability} ${at + 1} of ${files.length} was not described; tools.media.${capability}.attachments allows ${maxAttachments}]`;
+  for (const [at, file] of files.entries()) if (isAny && !found.has(file)) found.set(file, { lines: [leftOut(at)], isDescribed: true });
   return found;
 }
 
@@ -117,6 +121,42 @@ async function scanned(work: Work, pages: readonly Uint8Array[]): Promise<Unders
   if ("reason" in choice || !first) return { lines: ["[media: the document has no text; it may be scanned]"] };
   return { ...(await describeOne(work, choice, { mimeType: "image/jpeg", image: first }, "Image: first page")), isDescribed: false };
 }
+
+/** Of the model's context window, in characters of four to a token. */
+const WINDOW_SHARE = 0.25;
+const CHARS_PER_TOKEN = 4;
+const MESSAGE_CHARS = 50_000;
+const MESSAGE_PAGES = 100;
+const SCAN_CHARS = 200;
+const MAX_BYTES = 25 * 1024 * 1024;
+
+/** Limits of a message's document: what is set for files of requests, else more pages and fewer characters, and never most of the context window. */
+function messageLimits({ config }: UnderstandingDeps, windowTokens: number | undefined): DocumentLimits {
+  const { maxChars, timeoutMs, pdf } = config.current.gateway?.http?.endpoints?.responses?.files ?? {};
+  const most = windowTokens === undefined ? MESSAGE_CHARS : Math.floor(windowTokens * CHARS_PER_TOKEN * WINDOW_SHARE);
+  return {
+    maxChars: Math.min(maxChars ?? MESSAGE_CHARS, most),
+    maxPages: pdf?.maxPages ?? MESSAGE_PAGES,
+    minTextChars: pdf?.minTextChars ?? SCAN_CHARS,
+    ...(pdf?.maxPixels === undefined ? {} : { maxPixels: pdf.maxPixels }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}
+
+/** Undefined: this is no document. Rejects with the reason when it cannot be read. */
+async function readMessageFile(
+  deps: UnderstandingDeps,
+  { path, mimeType }: ReceivedFile,
+  limits: DocumentLimits,
+  signal: AbortSignal,
+): Promise<DocumentText | undefined> {
+  if (path === undefined || documentKind(mimeType) === undefined) return undefined;
+  const { size } = await stat(path);
+  if (size > MAX_BYTES) throw new AppError("INVALID_INPUT", `it has ${formatBytes(size)}; at most ${formatBytes(MAX_BYTES)} are read`);
+  return await deps.documents.read({ data: await readRegular(path), mimeType, fileName: path }, limits, signal);
+}
+
+const displayName = ({ path }: ReceivedFile): string => (path === undefined ? "file" : extractOriginalFilename(path));
 
 async function readOne(work: Work, file: ReceivedFile): Promise<UnderstoodFile> {
   const { deps, decisions, signal, selection } = work;

@@ -3,7 +3,7 @@ import type { AddressLookup } from "../base/guarded-fetch.ts";
 import type { HostPolicy } from "../base/host-rules.ts";
 import type { Logger } from "../base/log/logger.ts";
 import type { Config } from "../config/index.ts";
-import type { Documents, ImageFitter, Mark } from "../media/index.ts";
+import type { Documents, ImageFitter, Mark, MediaSpending } from "../media/index.ts";
 import type { Models } from "../models/index.ts";
 
 /** A provider of a plugin that describes files by itself. */
@@ -21,6 +21,7 @@ export interface UnderstandingDeps {
   readonly documents: Documents;
   readonly fitImages: ImageFitter;
   readonly mark: Mark;
+  readonly spending?: MediaSpending;
   /** Those that plugins brought. */
   readonly describers?: () => readonly Describer[];
   /** What links may lead to beyond public hosts, and how names are looked up. */

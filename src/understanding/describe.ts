@@ -1,8 +1,9 @@
 /** Has a model or a program describe a picture or a film. */
-import { readFile, stat, writeFile, mkdtemp, rm } from "node:fs/promises";
+import { stat, writeFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { AppError } from "../base/errors.ts";
+import { readRegular } from "../base/open-below.ts";
 import { isRecord } from "../base/records.ts";
 import { clip, formatBytes } from "../base/text.ts";
 import { extensionForMime, loadFrames } from "../media/index.ts";
@@ -11,7 +12,7 @@ import type { ImageContent } from "../protocol/index.ts";
 import type { UnderstandingDeps } from "./deps.ts";
 import { askGoogleAboutFilm, MAX_GOOGLE_BYTES, takesFilms } from "./google-video.ts";
 import { whenAborted } from "../base/when-aborted.ts";
-import { runProgram } from "./program.ts";
+import { askProgram } from "./ask-program.ts";
 import { isProgram, requestSettings, type Candidate, type MediaCapability, type MediaModel, type RequestSettings } from "./settings.ts";
 import type { ReceivedFile, UnderstandingRequest } from "./types.ts";
 
@@ -84,6 +85,8 @@ async function askModel(
   const profile = model?.profile ?? model?.preferredProfile;
   const options = model?.providerOptions?.[entry.provider] ?? deps.config.current.tools?.media?.[work.capability]?.providerOptions?.[entry.provider];
   const models = await deps.models();
+  const began = deps.clock.monotonic();
+  const payer = { agentId, sessionKey, runId };
   const call = models.call(agentId, {
     runId,
     agentId,
@@ -93,20 +96,25 @@ async function askModel(
     thinking: "off",
     maxTokens: MAX_TOKENS,
     signal: work.signal,
+    permit: async ({ provider }) => deps.spending?.refusal({ ...payer, provider }),
     ...(options === undefined ? {} : { params: () => options }),
     ...(profile === undefined ? {} : { pin: { profileId: profile, locked: model?.profile !== undefined } }),
   });
   for await (const event of call) {
     if (event.type !== "done") continue;
+    const { provider, model: id, usage } = event.result.message;
+    const { input, output, cacheRead, cacheWrite } = usage;
+    const used = { provider, model: id, input, output, cacheRead, cacheWrite, cost: usage.cost.total, failed: !event.result.ok };
+    await deps.spending?.spent({ ...payer, ...used, durationMs: deps.clock.monotonic() - began });
     if (!event.result.ok) throw new AppError("UNAVAILABLE", event.result.text);
     return event.result.message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
   }
-  throw new AppError("INTERNAL", "the call of the model ended without a result");
+  throw new AppError("INTERNAL", "the model call ended without a result");
 }
 
 /** As a model takes it. */
 async function imageOf({ fitImages }: UnderstandingDeps, file: ReceivedFile): Promise<ImageContent> {
-  const image: ImageContent = file.image ?? { type: "image", mimeType: file.mimeType, data: (await readFile(file.path ?? "")).toString("base64") };
+  const image: ImageContent = file.image ?? { type: "image", mimeType: file.mimeType, data: (await readRegular(file.path ?? "")).toString("base64") };
   const [fitted] = await fitImages([image]);
   if (fitted?.type !== "image") throw new AppError("INVALID_INPUT", fitted?.text ?? "the image cannot be read");
   return fitted;
@@ -115,10 +123,19 @@ async function imageOf({ fitImages }: UnderstandingDeps, file: ReceivedFile): Pr
 async function describeFilm(deps: UnderstandingDeps, entry: ModelEntry, work: Work, model?: MediaModel): Promise<string> {
   const { file, settings, signal, request } = work;
   const path = file.path;
-  if (path === undefined) throw new AppError("INVALID_INPUT", "the film is not stored");
+  if (path === undefined) throw new AppError("INVALID_INPUT", "the video is not stored");
   if (takesFilms(entry) && (await stat(path)).size <= MAX_GOOGLE_BYTES) {
     const auth = (await deps.models()).auth(request.agentId);
-    return await askGoogleAboutFilm({ entry, auth, data: await readFile(path), mimeType: file.mimeType, settings, signal });
+    const { agentId, sessionKey, runId } = request;
+    const payer = { agentId, sessionKey, runId };
+    const refusal = await deps.spending?.refusal({ ...payer, provider: entry.provider });
+    if (refusal !== undefined) throw new AppError("UNAVAILABLE", refusal);
+    const began = deps.clock.monotonic();
+    const answer = await askGoogleAboutFilm({ entry, auth, data: await readRegular(path), mimeType: file.mimeType, settings, signal });
+    const { input, output } = answer;
+    const cost = (input * entry.cost.input + output * entry.cost.output) / 1_000_000;
+    await deps.spending?.spent({ ...payer, provider: entry.provider, model: entry.id, input, output, cost, durationMs: deps.clock.monotonic() - began });
+    return answer.text;
   }
   const { framesOf } = await loadFrames();
   const { pictures, seconds } = await framesOf({ path, mimeType: file.mimeType, count: FRAMES, timeoutMs: settings.timeoutMs, env: deps.config.env(), signal });
@@ -141,23 +158,13 @@ async function withPath<T>({ path, image, mimeType }: ReceivedFile, use: (path: 
   }
 }
 
-async function describeByProgram(
-  { config }: UnderstandingDeps,
-  { command = "", args = [] }: MediaModel,
-  { file, request, settings, signal }: Work,
-): Promise<string> {
-  return withPath(file, (path) =>
-    runProgram({
-      command,
-      args,
-      values: { MediaPath: path, MediaDir: dirname(path), MediaType: file.mimeType, Prompt: settings.prompt, MaxChars: String(settings.maxChars) },
-      fields: request.fields,
-      timeoutMs: settings.timeoutMs,
-      signal,
-      env: config.env(),
-      home: config.paths.home,
-    }),
-  );
+async function describeByProgram(deps: UnderstandingDeps, { command = "", args = [] }: MediaModel, work: Work): Promise<string> {
+  const { file, request, settings, signal } = work;
+  const { prompt, maxChars, timeoutMs } = settings;
+  return withPath(file, (path) => {
+    const values = { MediaPath: path, MediaDir: dirname(path), MediaType: file.mimeType, Prompt: prompt, MaxChars: String(maxChars) };
+    return askProgram(deps, { command, args, values: () => values, request, timeoutMs, signal });
+  });
 }
 
 /** Asks a plugin; undefined when none brought the provider, or not for such files. */
@@ -166,7 +173,7 @@ async function describeByPlugin({ describers }: UnderstandingDeps, { provider, m
   const describer = describers?.().find(({ id }) => id.toLowerCase() === provider?.trim().toLowerCase());
   const ask = capability === "image" ? describer?.describeImage : describer?.describeVideo;
   if (!ask) return undefined;
-  const buffer = file.path === undefined ? Buffer.from(file.image?.data ?? "", "base64") : await readFile(file.path);
+  const buffer = file.path === undefined ? Buffer.from(file.image?.data ?? "", "base64") : await readRegular(file.path);
   const stopped = whenAborted(signal).then(() => signal.throwIfAborted());
   const answer = await Promise.race([
     stopped,
@@ -182,7 +189,7 @@ async function describeByPlugin({ describers }: UnderstandingDeps, { provider, m
       signal,
     }),
   ]);
-  if (!isRecord(answer) || typeof answer["text"] !== "string") throw new AppError("UNAVAILABLE", "the plugin answered without a text");
+  if (!isRecord(answer) || typeof answer["text"] !== "string") throw new AppError("UNAVAILABLE", "the plugin returned no text");
   return answer["text"];
 }
 
@@ -211,14 +218,14 @@ export async function describe(
     const settings = requestSettings(deps.config.current, capability, "candidate" in tried ? tried.candidate.model : undefined);
     const limit = new AbortController();
     using _timer = deps.clock.after(settings.timeoutMs, () =>
-      limit.abort(new AppError("TIMEOUT", `gave no description within ${settings.timeoutMs / 1000} s`)),
+      limit.abort(new AppError("TIMEOUT", `returned no description within ${settings.timeoutMs / 1000} s`)),
     );
     try {
       const bytes = await sizeOf(file);
       if (bytes > settings.maxBytes)
         throw new AppError("INVALID_INPUT", `the file has ${formatBytes(bytes)}, and maxBytes allows ${formatBytes(settings.maxBytes)}`);
       const text = (await attempt(deps, tried, { request, file, capability, settings, signal: AbortSignal.any([signal, limit.signal]) })).trim();
-      if (text === "") throw new AppError("UNAVAILABLE", "answered nothing");
+      if (text === "") throw new AppError("UNAVAILABLE", "returned nothing");
       return { text: clip(text, settings.maxChars), by: tried.by };
     } catch (error) {
       signal.throwIfAborted();

@@ -37,7 +37,19 @@ function textIn(answer: unknown): string {
   return parts.flatMap((part) => (isRecord(part) && typeof part["text"] === "string" ? [part["text"]] : [])).join("");
 }
 
-export async function askGoogleAboutFilm({ entry, auth, data, mimeType, settings, signal }: FilmQuestion): Promise<string> {
+const countIn = (answer: unknown, name: string): number => {
+  const used = isRecord(answer) && isRecord(answer["usageMetadata"]) ? answer["usageMetadata"][name] : undefined;
+  return typeof used === "number" && used > 0 ? used : 0;
+};
+
+/** A description, and the tokens that it took. */
+interface FilmAnswer {
+  readonly text: string;
+  readonly input: number;
+  readonly output: number;
+}
+
+export async function askGoogleAboutFilm({ entry, auth, data, mimeType, settings, signal }: FilmQuestion): Promise<FilmAnswer> {
   const key = await keyFor(auth, entry.provider);
   const url = `${entry.baseUrl.replace(/\/+$/, "")}/models/${encodeURIComponent(entry.id)}:generateContent`;
   const { host, hostname } = new URL(url);
@@ -60,8 +72,9 @@ export async function askGoogleAboutFilm({ entry, auth, data, mimeType, settings
   if (answer.status !== 200)
     throw new AppError("UNAVAILABLE", `${entry.provider} answered with status ${answer.status}: ${clip(text.replaceAll(key, "…"), 200)}`);
   try {
-    return textIn(JSON.parse(text));
+    const parsed: unknown = JSON.parse(text);
+    return { text: textIn(parsed), input: countIn(parsed, "promptTokenCount"), output: countIn(parsed, "candidatesTokenCount") };
   } catch {
-    throw new AppError("UNAVAILABLE", `${entry.provider} answered with something that is no JSON`);
+    throw new AppError("UNAVAILABLE", `${entry.provider} returned a response that is not JSON`);
   }
 }

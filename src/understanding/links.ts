@@ -4,8 +4,8 @@ import { guardedFetch } from "../base/guarded-fetch.ts";
 import { clip } from "../base/text.ts";
 import type { OpenClawConfig } from "../config/index.ts";
 import { decideByRules } from "../sessions/index.ts";
+import { askProgram } from "./ask-program.ts";
 import type { UnderstandingDeps } from "./deps.ts";
-import { runProgram } from "./program.ts";
 import type { Decision, UnderstandingRequest } from "./types.ts";
 
 type LinkReader = NonNullable<NonNullable<NonNullable<OpenClawConfig["tools"]>["links"]>["models"]>[number];
@@ -40,16 +40,7 @@ async function readLink(deps: UnderstandingDeps, readers: readonly LinkReader[],
   for (const { type = "cli", command, args = ["{{LinkUrl}}"], timeoutSeconds = usual } of readers) {
     if (type !== "cli") continue;
     try {
-      const text = await runProgram({
-        command,
-        args,
-        values: { LinkUrl: target },
-        fields: request.fields,
-        timeoutMs: timeoutSeconds * 1000,
-        signal,
-        env: deps.config.env(),
-        home: deps.config.paths.home,
-      });
+      const text = await askProgram(deps, { command, args, values: () => ({ LinkUrl: target }), request, timeoutMs: timeoutSeconds * 1000, signal });
       return { text: clip(text, MAX_CHARS), by: command };
     } catch (error) {
       signal.throwIfAborted();

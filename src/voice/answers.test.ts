@@ -30,7 +30,7 @@ function lab(
     summarise,
     async convert(request) {
       asked.push(request);
-      return convert ? convert(request) : { audioPath: "/a.wav", provider: "local", outputFormat: "wav", voiceCompatible: false };
+      return convert ? convert(request) : { audioPath: "/a.wav", provider: "local", outputFormat: "wav", voiceCompatible: false, failures: [] };
     },
   });
   const answer = async (over: Partial<AnswerToSpeak> = {}): Promise<boolean> =>
@@ -62,6 +62,12 @@ test("inbound speaks answers to voice notes, tagged those that the agent marks",
   const tagged = lab({ auto: "tagged" });
   expect([await tagged.answer(), await tagged.answer({ tags: [""] }), await tagged.answer({ spokenText: "Hi" })]).toEqual([false, true, true]);
   expect(tagged.asked.map(({ text }) => text)).toEqual(["Dinner is ready now.", "Hi"]);
+});
+
+test("tags do nothing where they are switched off, and are never read aloud", async () => {
+  expect(await lab({ auto: "tagged", modelOverrides: { enabled: false } }).answer({ tags: [""], spokenText: "Hi" })).toBe(false);
+  expect(speakable("[[tts:voice=nova]] Hello [[tts:text]]there[[/tts:text]]\n[[audio_as_voice]]\nMEDIA:/tmp/a.png")).toBe("Hello there");
+  expect(speakable("NO_REPLY")).toBe("");
 });
 
 test("parts of an answer are spoken only where all of it is; few words are not", async () => {
@@ -100,7 +106,7 @@ test("an answer goes out without sound, with one line in the log, when speech fa
   await Promise.resolve();
   clock.advance(5000);
   expect(await waiting).toBe(false);
-  expect(lines).toEqual(["an answer goes out without sound: nobody can speak", "an answer goes out without sound: it took too long"]);
+  expect(lines).toEqual(["an answer is sent without audio: nobody can speak", "an answer is sent without audio: it took too long"]);
 });
 
 test("an agent chooses voice, model and the like where it may, and only what exists", () => {

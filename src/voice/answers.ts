@@ -4,7 +4,7 @@ import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log/logger.ts";
 import { takesVoiceNotes, type OpenClawConfig } from "../config/index.ts";
 import type { Speech, SpeechRequest } from "./create-voice.ts";
-import { limited } from "./limited.ts";
+import { limited } from "../base/limited.ts";
 import { readOverrides } from "./overrides.ts";
 import type { Preferences } from "./preferences.ts";
 import { cutSpeech, speakable } from "./speakable.ts";
@@ -95,7 +95,8 @@ export function createAnswers(deps: AnswersDeps): (answer: AnswerToSpeak) => Pro
   return async (answer) => {
     const tts = deps.tts();
     const mode = autoMode(tts, deps.preferences(), answer.auto);
-    const isTagged = answer.tags !== undefined || answer.spokenText !== undefined;
+    const { enabled = true } = tts.modelOverrides ?? {};
+    const isTagged = enabled && (answer.tags !== undefined || answer.spokenText !== undefined);
     if (mode === "off" || (mode === "tagged" && !isTagged) || (mode === "inbound" && !answer.isToSpeech)) return undefined;
     if (answer.kind !== "final" && tts.mode !== "all") return undefined;
     // All of it together: a text does not wait longer for its sound.
@@ -107,7 +108,7 @@ export function createAnswers(deps: AnswersDeps): (answer: AnswerToSpeak) => Pro
       return await deps.convert({ text, asVoiceNote: takesVoiceNotes(answer.channel), overrides, signal: limit.signal });
     } catch (error) {
       const why = limit.isOver() ? "it took too long" : messageOf(error);
-      if (!answer.signal.aborted) log.warn(`an answer goes out without sound: ${why}`, { sessionKey: answer.sessionKey });
+      if (!answer.signal.aborted) log.warn(`an answer is sent without audio: ${why}`, { sessionKey: answer.sessionKey });
       return undefined;
     }
   };

@@ -7,7 +7,8 @@ import type { Logger } from "../base/log/logger.ts";
 import type { Config, SecretInput } from "../config/index.ts";
 import { loadSaving } from "../media/index.ts";
 import { autoMode, createAnswers, USUAL_LENGTH, voiceHint, type AnswerToSpeak, type Summarise } from "./answers.ts";
-import { limited } from "./limited.ts";
+import { limited } from "../base/limited.ts";
+import { createGate } from "./gate.ts";
 import type { Overrides } from "./overrides.ts";
 import { preferencesPath } from "./preferences-path.ts";
 import { openPreferences, type Preferences } from "./preferences.ts";
@@ -28,6 +29,7 @@ export interface VoiceDeps {
   /** Keys of the model providers, of an agent or the default one. */
   readonly auth: RecognitionDeps["auth"];
   readonly summarise: Summarise;
+  readonly spending?: RecognitionDeps["spending"];
 }
 
 export interface SpeechRequest {
@@ -44,6 +46,8 @@ export interface Speech {
   readonly provider: SpeakerId;
   readonly outputFormat: string;
   readonly voiceCompatible: boolean;
+  /** Those that were asked before and failed, with the reason of each. */
+  readonly failures: readonly string[];
 }
 
 export interface VoiceStatus {
@@ -59,6 +63,9 @@ export interface VoiceStatus {
   readonly last?: LastAttempt;
 }
 
+/** The sound of a text, and who gave it. */
+interface SpokenBy extends SpokenAudio, Pick<Speech, "provider" | "failures"> {}
+
 /** Speaks texts, and recognises speech. */
 export interface Voice extends Recognition {
   status(): Promise<VoiceStatus>;
@@ -68,13 +75,16 @@ export interface Voice extends Recognition {
   /** What the agent of a session with this mode has to know about spoken answers. */
   hint(auto?: unknown): string | undefined;
   /** Speaks a text in Markdown; undefined: there are no words in it. */
-  say(markdown: string, signal?: AbortSignal): Promise<(SpokenAudio & { readonly provider: SpeakerId }) | undefined>;
+  say(markdown: string, signal?: AbortSignal): Promise<SpokenBy | undefined>;
   /** Speaks into a file; throws with the reason of each that failed. */
   convert(request: SpeechRequest): Promise<Speech>;
 }
 
 const USUAL_TIMEOUT_MS = 30_000;
 const MAX_TEXT = 4096;
+/** Texts that are spoken at the same time, and that wait. */
+const AT_ONCE = 4;
+const MOST_WAITING = 32;
 const MAX_AUDIO_BYTES = 50 * 1024 * 1024;
 const OPENAI_URL = "https://api.openai.com/v1";
 
@@ -93,7 +103,8 @@ function speakersOf({ config, clock, auth }: VoiceDeps, overrides: Overrides = {
 
   async function openaiKey(): Promise<string | undefined> {
     const own = await secret(openai.apiKey, "messages.tts.openai.apiKey");
-    if (own !== undefined) return own;
+    // The key of the models is for their server and no other.
+    if (own !== undefined || openai.baseUrl) return own;
     const profiles = await auth();
     for (const candidate of await profiles.candidates("openai")) {
       // A login for chats is no key for speech.
@@ -107,7 +118,8 @@ function speakersOf({ config, clock, auth }: VoiceDeps, overrides: Overrides = {
   return [
     openaiSpeaker({
       key: openaiKey,
-      baseUrl: withoutSlash(models?.providers?.["openai"]?.baseUrl || OPENAI_URL),
+      baseUrl: withoutSlash(openai.baseUrl || models?.providers?.["openai"]?.baseUrl || OPENAI_URL),
+      needsKey: !openai.baseUrl,
       model: openai.model || "gpt-4o-mini-tts",
       voice: openai.voice || "alloy",
     }),
@@ -130,11 +142,24 @@ const judge = async (speaker: Speaker): Promise<Judged> => ({
   found: await speaker.ready().catch((error: unknown) => ({ missing: messageOf(error) })),
 });
 
-/** The chosen one first, then the others that could, in their usual order. Without a choice, the first that could. */
-function orderOf(judged: readonly Judged[], chosen: SpeakerId | undefined): readonly Judged[] {
-  const [first] = judged.filter(({ speaker }) => speaker.id === chosen);
-  const others = judged.filter(({ speaker, found }) => speaker.id !== chosen && "speak" in found);
-  return first ? [first, ...others] : others;
+/** Who is asked: the one that people chose, and the one that an agent's tag names for this text. */
+interface Choice {
+  readonly chosen: SpeakerId | undefined;
+  readonly tagged?: SpeakerId | undefined;
+  /** Tags may name providers even where texts are to stay on this machine. */
+  readonly mayLeave?: boolean;
+}
+
+/**
+ * The named one first, then the others that could, in their usual order. Without a choice, the first that could.
+ * Choosing `local` keeps texts on this machine: nobody else is asked, whatever fails.
+ */
+function orderOf(judged: readonly Judged[], { chosen, tagged, mayLeave = false }: Choice): readonly Judged[] {
+  const named = tagged !== undefined && (chosen !== "local" || mayLeave) ? tagged : chosen;
+  const first = judged.filter(({ speaker }) => speaker.id === named);
+  if (named === "local") return first;
+  const others = judged.filter(({ speaker, found }) => speaker.id !== named && "speak" in found);
+  return [...first, ...(chosen === "local" ? others.filter(({ speaker }) => speaker.id === chosen) : others)];
 }
 
 async function speakWith({ config, clock }: VoiceDeps, { speaker, found }: Judged, { text, asVoiceNote, signal: caller }: SpeechRequest): Promise<SpokenAudio> {
@@ -144,7 +169,7 @@ async function speakWith({ config, clock }: VoiceDeps, { speaker, found }: Judge
   try {
     return await found.speak({ text, asVoiceNote, timeoutMs, signal: limit.signal });
   } catch (error) {
-    if (limit.isOver()) throw new AppError("TIMEOUT", `gave no audio within ${timeoutMs} ms`);
+    if (limit.isOver()) throw new AppError("TIMEOUT", `returned no audio within ${timeoutMs} ms`);
     throw error;
   }
 }
@@ -160,36 +185,39 @@ export function createVoice(deps: VoiceDeps): Voice {
   const written = () => config.current.messages?.tts ?? {};
   const preferences = openPreferences(() => preferencesPath(config), { ids, log });
   const recognition = lazy(async () => (await import("./recognition/create-recognition.ts")).createRecognition(deps));
+  const gate = createGate(() => AT_ONCE);
   let last: LastAttempt | undefined;
 
   async function speakers(overrides: Overrides = {}): Promise<readonly Judged[]> {
-    const chosen = overrides.provider ?? preferences.read().provider ?? written().provider;
-    return orderOf(await Promise.all(speakersOf(deps, overrides).map(judge)), chosen);
+    const { provider, modelOverrides } = written();
+    const choice = { chosen: preferences.read().provider ?? provider, tagged: overrides.provider, mayLeave: modelOverrides?.allowProvider === true };
+    return orderOf(await Promise.all(speakersOf(deps, overrides).map(judge)), choice);
   }
 
   /** The sound of a text, by the first who can. */
-  async function speakBy(request: SpeechRequest): Promise<SpokenAudio & { readonly provider: SpeakerId }> {
+  async function speakBy(request: SpeechRequest): Promise<SpokenBy> {
     const text = request.text.trim();
     const most = written().maxTextLength ?? MAX_TEXT;
     if (text === "") throw new AppError("INVALID_INPUT", "there is nothing to speak: the text is empty");
     if (text.length > most)
       throw new AppError("INVALID_INPUT", `the text has ${text.length} characters; ${most} can be spoken at once (messages.tts.maxTextLength)`);
+    using _turn = await gate.enter(request.signal, MOST_WAITING);
     const began = clock.now();
     const failures: string[] = [];
     for (const judged of await speakers(request.overrides)) {
       const { id } = judged.speaker;
       try {
         const audio = await speakWith(deps, judged, { ...request, text });
-        last = { at: began, characters: text.length, provider: id, ms: clock.now() - began };
-        return { ...audio, provider: id };
+        last = { at: began, characters: text.length, provider: id, ms: clock.now() - began, failures };
+        return { ...audio, provider: id, failures };
       } catch (error) {
         request.signal?.throwIfAborted();
         failures.push(`${id}: ${messageOf(error)}`);
         log.warn(`${id} could not speak ${text.length} characters: ${messageOf(error)}`);
       }
     }
-    const error = failures.length === 0 ? `nobody can speak; known are ${SPEAKERS.join(", ")}` : failures.join("; ");
-    last = { at: began, characters: text.length, ms: clock.now() - began, error };
+    const error = failures.length === 0 ? `no speech provider is available; known are ${SPEAKERS.join(", ")}` : failures.join("; ");
+    last = { at: began, characters: text.length, ms: clock.now() - began, failures, error };
     throw new AppError("UNAVAILABLE", `the text could not be spoken: ${error}`);
   }
 
@@ -203,7 +231,7 @@ export function createVoice(deps: VoiceDeps): Voice {
         auto: autoMode(written(), chosen),
         maxLength: chosen.maxLength ?? USUAL_LENGTH,
         summarize: chosen.summarize ?? true,
-        order: orderOf(judged, chosen.provider ?? written().provider).map(({ speaker }) => speaker.id),
+        order: orderOf(judged, { chosen: chosen.provider ?? written().provider }).map(({ speaker }) => speaker.id),
         prefsPath: preferences.path(),
         speakers: judged.map(({ speaker: { id, name, models, voices }, found }) => ({
           id,
@@ -227,8 +255,8 @@ export function createVoice(deps: VoiceDeps): Voice {
     },
 
     async convert(request) {
-      const { provider, ...audio } = await speakBy(request);
-      return { audioPath: await save(audio, deps), provider, outputFormat: audio.format, voiceCompatible: audio.voiceCompatible };
+      const { provider, failures, ...audio } = await speakBy(request);
+      return { audioPath: await save(audio, deps), provider, outputFormat: audio.format, voiceCompatible: audio.voiceCompatible, failures };
     },
   };
   const answers = createAnswers({ tts: written, preferences: preferences.read, clock, log, convert: voice.convert, summarise: deps.summarise });

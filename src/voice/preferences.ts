@@ -47,12 +47,12 @@ export function openPreferences(path: () => string, { ids, log }: { readonly ids
       text = readFileSync(file, "utf8");
     } catch (error) {
       if (systemCode(error) === "ENOENT") return {};
-      throw fileError(file, "could not read the settings of speech", error);
+      throw fileError(file, "could not read the speech settings", error);
     }
     try {
       return JSON.parse(text);
     } catch {
-      if (complainedAbout !== text) log.warn(`${file} is not JSON and is not used; mend it or delete it`);
+      if (complainedAbout !== text) log.warn(`${file} is not JSON and is ignored; fix or delete it`);
       complainedAbout = text;
       return undefined;
     }

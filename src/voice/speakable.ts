@@ -1,6 +1,8 @@
 /** Texts as they are spoken: no markup, no code, no addresses. */
 
 const FENCED = /^ {0,3}(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:\n {0,3}\1[^\n]*(?=\n|$)|$)/gm;
+/** Tags of answers are no words. */
+const TAG = /\[\[\/?(?:tts|audio_as_voice|reply_to)[^\]\n]{0,200}\]\]/gi;
 const MOST = 100_000;
 
 /** The words of a text in Markdown. */
@@ -8,6 +10,9 @@ export function speakable(markdown: string): string {
   return markdown
     .slice(0, MOST)
     .replaceAll(FENCED, "")
+    .replaceAll(TAG, "")
+    .replaceAll(/^[ \t]*MEDIA:[^\n]*$/gm, "")
+    .replace(/^\s*NO_REPLY\s*$/, "")
     .replaceAll(/^ {0,3}\|?[ :|-]*-{2,}[ :|-]*$/gm, "")
     .replaceAll(/!\[([^\]\n]*)\]\([^)\n]*\)/g, "$1")
     .replaceAll(/\[([^\]\n]+)\]\([^)\n]*\)/g, "$1")

@@ -47,5 +47,8 @@ export interface LastAttempt {
   readonly characters: number;
   readonly provider?: SpeakerId;
   readonly ms: number;
+  /** Those that failed, with the reason of each. */
+  readonly failures: readonly string[];
+  /** Nobody could speak. */
   readonly error?: string;
 }

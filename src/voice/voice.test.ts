@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -16,6 +17,8 @@ import { pieces, proofOf } from "./speakers/edge.ts";
 
 const OGG = Buffer.from("OggS speech");
 const MP3 = Buffer.from("ID3 speech");
+/** In a shell: the beginning of a WAV file of unknown length, such as programs write to a pipe. */
+const WAV = "printf 'RIFF\\377\\377\\377\\377WAVEfmt \\020\\0\\0\\0\\001\\0\\001\\0\\042\\126\\0\\0\\104\\254\\0\\0\\002\\0\\020\\0data\\377\\377\\377\\377'";
 
 const ids = createIds(seededRandom(3));
 let home: string;
@@ -97,7 +100,7 @@ describe("OpenAI and ElevenLabs", () => {
     server = await startLoopbackServer((_request, response) =>
       response.writeHead(401).end(JSON.stringify({ error: { message: "bad key sk-secret-0123456789" } })),
     );
-    const local = { command: program('cat > "$1"'), args: ["{file}"] };
+    const local = { command: program(`${WAV} > "$1"; cat >> "$1"`), args: ["{file}"] };
     const voice = open({ edge: { enabled: false }, local }, { openaiUrl: server.url, keys: ["sk-secret-0123456789"] });
     expect(await voice.convert({ text: "Hello", asVoiceNote: false })).toMatchObject({ provider: "local" });
     expect((await voice.status()).last).toMatchObject({ provider: "local", characters: 5 });
@@ -113,9 +116,97 @@ describe("OpenAI and ElevenLabs", () => {
     expect(failure.message).not.toContain("sk-secret-0123456789");
   });
 
-  test.each(["<!doctype html><title>Sign in</title>", '{"error":"quota"}'])("one that answers with text gives way to the next: %s", async (answer) => {
+  test("where local is chosen no text leaves this machine: not when it fails, and not for a tag, unless tags may name providers", async () => {
+    server = await startLoopbackServer(speech);
+    const working = { command: program(`${WAV} > "$1"; cat >> "$1"`), args: ["{file}"] };
+    const overrides = { provider: "openai", openai: { voice: "nova" } } as const;
+    const over = (local: NonNullable<Tts["local"]>, more: Tts = {}) =>
+      open({ provider: "local", edge: { enabled: false }, local, ...more }, { openaiUrl: server.url, keys: ["sk-x"], env: { XI_API_KEY: "xi" } });
+    for (const command of ["/bin/false", "/nowhere"])
+      await expect(over({ command }).convert({ text: "private", asVoiceNote: false, overrides })).rejects.toThrow(
+        /^the text could not be spoken: local: [^;]*(?:; check [^;]*)?$/,
+      );
+    expect(await over(working).convert({ text: "private", asVoiceNote: false, overrides })).toMatchObject({ provider: "local" });
+    const preferred = over(working, { provider: "openai" });
+    preferred.change({ provider: "local" });
+    expect((await preferred.status()).order).toEqual(["local"]);
+    expect(await preferred.convert({ text: "private", asVoiceNote: false, overrides })).toMatchObject({ provider: "local" });
+    const tagged = await open({ local: { command: "/bin/false" } }, { openaiUrl: server.url, keys: ["sk-x"] })
+      .convert({ text: "private", asVoiceNote: false, overrides: { provider: "local" } })
+      .catch((error: Error) => error.message);
+    expect(tagged).toMatch(/^the text could not be spoken: local: \/bin\/false exited with code 1$/);
+    expect(server.requests).toEqual([]);
+    expect(await over(working, { modelOverrides: { allowProvider: true } }).convert({ text: "public", asVoiceNote: false, overrides })).toMatchObject({
+      provider: "openai",
+    });
+  });
+
+  test("few texts are spoken at the same time, and few wait; more are refused", async () => {
+    let running = 0;
+    let most = 0;
+    const held: (() => void)[] = [];
+    server = await startLoopbackServer((_request, response) => {
+      running += 1;
+      most = Math.max(most, running);
+      held.push(() => {
+        running -= 1;
+        response.end(MP3);
+      });
+    });
+    const voice = open({ edge: { enabled: false }, local: { command: "/nowhere" } }, { openaiUrl: server.url, keys: ["sk-x"] });
+    const leaving = new AbortController();
+    const texts = Array.from({ length: 40 }, (_, at) =>
+      voice.convert({ text: `Text ${at}`, asVoiceNote: false, ...(at === 5 ? { signal: leaving.signal } : {}) }).then(
+        () => "spoken",
+        (error: Error) => error.message,
+      ),
+    );
+    await expect.poll(() => held.length).toBe(4);
+    leaving.abort(new Error("left"));
+    expect(await texts[5]).toBe("left");
+    let done = false;
+    const all = Promise.all(texts).finally(() => (done = true));
+    await expect
+      .poll(() => {
+        for (const release of held.splice(0)) release();
+        return done;
+      })
+      .toBe(true);
+    const ends = await all;
+    expect(ends.filter((end) => end === "spoken")).toHaveLength(35);
+    expect(ends.slice(36)).toEqual(Array.from({ length: 4 }, () => expect.stringMatching(/^4 are running and 32 are waiting; try again/)));
+    expect(most).toBe(4);
+  });
+
+  test("a server of one's own gets the key that is set for it, and never that of the models", async () => {
+    server = await startLoopbackServer(speech);
+    const others = { edge: { enabled: false }, local: { command: "/nowhere" } } as const;
+    for (const [openai, authorization] of [
+      [{ baseUrl: server.url }, undefined],
+      [{ baseUrl: server.url, apiKey: "own" }, "Bearer own"],
+    ] as const) {
+      expect(await open({ ...others, openai }, { keys: ["sk-of-the-models"] }).convert({ text: "Hello", asVoiceNote: false })).toMatchObject({
+        provider: "openai",
+      });
+      expect(server.requests.at(-1)?.headers["authorization"]).toBe(authorization);
+    }
+  });
+
+  test("a connection that is cut is said to be", async () => {
+    server = await startLoopbackServer((_request, response) => {
+      response.writeHead(200, { "content-length": "1000" });
+      response.write("ID3", () => response.destroy());
+    });
+    const voice = open({ edge: { enabled: false }, local: { command: "/nowhere" } }, { openaiUrl: server.url, keys: ["sk-x"] });
+    await expect(voice.convert({ text: "Hello", asVoiceNote: false })).rejects.toThrow("openai: the connection ended before the answer was complete");
+  });
+
+  const png = Buffer.from("89504e470d0a1a0a00", "hex");
+  const silence = Buffer.from("RIFF\x24\0\0\0WAVEdata\0\0\0\0", "latin1");
+  const texts = ["<!doctype html><title>Sign in</title>", '{"error":"quota"}', "Überlastet: später noch einmal"];
+  test.each([...texts, png, silence])("one that answers without audio gives way to the next: %s", async (answer) => {
     server = await startLoopbackServer((_request, response) => response.end(answer));
-    const local = { command: program('cat > "$1"'), args: ["{file}"] };
+    const local = { command: program(`${WAV} > "$1"; cat >> "$1"`), args: ["{file}"] };
     const voice = open({ edge: { enabled: false }, local }, { openaiUrl: server.url, keys: ["sk-x"] });
     expect(await voice.convert({ text: "Hello", asVoiceNote: false })).toMatchObject({ provider: "local" });
   });
@@ -123,7 +214,7 @@ describe("OpenAI and ElevenLabs", () => {
   test("one that hangs gives way after its time", async () => {
     const clock = manualClock();
     server = await startLoopbackServer(() => clock.advance(20_000));
-    const local = { command: program('cat > "$1"'), args: ["{file}"] };
+    const local = { command: program(`${WAV} > "$1"; cat >> "$1"`), args: ["{file}"] };
     const voice = open({ timeoutMs: 20_000, edge: { enabled: false }, local }, { openaiUrl: server.url, keys: ["sk-x"], clock });
     expect(await voice.convert({ text: "Hello", asVoiceNote: false })).toMatchObject({ provider: "local" });
   });
@@ -215,7 +306,7 @@ describe("Edge", () => {
 
 describe("a program on this machine", () => {
   test("gets the text on its input or as an argument, never through a shell", async () => {
-    const command = program('printf "%s|" "$@" > "$1"; cat >> "$1"');
+    const command = program(`${WAV} > "$1"; printf "%s|" "$@" >> "$1"; cat >> "$1"`);
     const text = 'Hello $(touch /tmp/owned) "quoted"; {file}';
     const piped = await open({ provider: "local", local: { command, args: ["{file}", "-v", "{voice}"], voice: "de" } }).convert({ text, asVoiceNote: true });
     expect(readFileSync(piped.audioPath, "utf8")).toMatch(/speech\.wav\|-v\|de\|Hello \$\(touch \/tmp\/owned\) "quoted"; \{file\}$/);
@@ -227,12 +318,49 @@ describe("a program on this machine", () => {
   });
 
   test.each([
-    ["echo oops >&2; exit 3", /ended with code 3: oops/],
-    ["true", /wrote no audio; its arguments have to name \{file\}/],
+    ["echo oops >&2; exit 3", /exited with code 3: oops/],
+    ["true", /wrote no audio; its arguments must contain \{file\}/],
+    ['echo "<html>Sign in</html>" > "$1"', /wrote text instead of audio: <html>Sign in<\/html>/],
+    ["printf '\\211PNG\\r\\n\\032\\nx' > \"$1\"", /wrote image\/png instead of audio/],
+    ["printf '\\001\\002\\003\\0' > \"$1\"", /wrote no known type of audio; a WAV file is expected/],
+    [`${WAV} > "$1"`, /wrote a WAV file without any samples/],
+    ['mkfifo "$1"', /was to write speech\.wav as a regular file, but it is a pipe/],
+    ['mkdir "$1"', /as a regular file, but it is a folder/],
+    [`${WAV} > other; echo sound >> other; ln -s other "$1"`, /as a regular file, but it is a link/],
+    [`${WAV} > other; echo sound >> other; ln other "$1"`, /it is another name of a file elsewhere/],
+    [`truncate -s 60M "$1"`, /it has 62914560 bytes; at most 52428800 are read/],
   ])("that does %s is said to have failed", async (body, message) => {
     const voice = open({ provider: "local", edge: { enabled: false }, local: { command: program(body), args: ["{file}"] } });
     await expect(voice.convert({ text: "Hello", asVoiceNote: false })).rejects.toThrow(message);
   });
+});
+
+test("a program that makes pipes blocks nobody: files are read as before while many of them are asked", async () => {
+  const voice = open({ provider: "local", edge: { enabled: false }, local: { command: program('mkfifo "$1"'), args: ["{file}"] } });
+  const asked = Array.from({ length: 8 }, async () =>
+    voice.convert({ text: "Hello", asVoiceNote: false }).then(
+      () => "spoken",
+      (error: Error) => error.message,
+    ),
+  );
+  for (const message of await Promise.all(asked)) expect(message).toContain("it is a pipe");
+  expect(await readFile(join(home, "speak"), "utf8")).toContain("mkfifo");
+});
+
+test("a link to the configuration is never sent as sound, also where the whole folder is one", async () => {
+  const secret = join(home, "elsewhere");
+  mkdirSync(secret);
+  const audible = Buffer.concat([Buffer.from("RIFF\xff\xff\xff\x7fWAVEdata\xff\xff\xff\x7f", "latin1"), Buffer.from("secret")]);
+  writeFileSync(join(secret, "speech.wav"), audible);
+  const spoken = async (body: string): Promise<unknown> =>
+    open({ provider: "local", edge: { enabled: false }, local: { command: program(body), args: ["{file}"] } }).convert({ text: "Hello", asVoiceNote: false });
+  await expect(spoken(`ln -s ${secret}/speech.wav "$1"`)).rejects.toThrow("it is a link");
+  await expect(spoken(`d=$(dirname "$1"); mv "$d" ${home}/moved; ln -s ${secret} "$d"`)).rejects.toThrow("it lies outside of its folder");
+});
+
+test("a program that writes another kind of audio than WAV has it sent as what it is", async () => {
+  const voice = open({ provider: "local", local: { command: program(`printf 'ID3 speech' > "$1"`), args: ["{file}"] } });
+  expect(await voice.convert({ text: "Hello", asVoiceNote: false })).toMatchObject({ outputFormat: "mp3", audioPath: expect.stringMatching(/\.mp3$/) });
 });
 
 describe("settings", () => {

@@ -147,11 +147,11 @@ test("images that the provider refuses are left out of this turn and of those af
   const at = await openFixture({ contextWindow: 200_000, says: Array.from({ length: 6 }, () => answer) });
   expect(await at.turn("what is this?", { images: [refused] })).toMatchObject({ status: "ok", text: "fine" });
   const notices = at.events.flatMap(({ stream, data }) => (stream === "compaction" && "notice" in data ? [data.notice] : []));
-  expect(notices.join()).toContain("The provider refused the pictures: 1 image left out");
+  expect(notices.join()).toContain("The provider rejected the images: 1 image left out");
   expect(at.requests).toHaveLength(2);
   expect(await at.turn("and now?")).toMatchObject({ status: "ok" });
   expect(at.requests).toHaveLength(3);
-  expect(JSON.stringify(at.requests.at(-1)!.messages)).toContain("[image left out: the provider refused");
+  expect(JSON.stringify(at.requests.at(-1)!.messages)).toContain("[image omitted: the provider rejected");
   expect(await at.turn("and this one?", { images: [good] })).toMatchObject({ status: "ok" });
   expect(at.requests).toHaveLength(4);
   expect(shows(at.requests.at(-1)!, good)).toBe(true);

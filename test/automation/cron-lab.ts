@@ -15,6 +15,7 @@ import { openStore, type Store } from "../../src/store/index.ts";
 import { createMemoryResponder, type MemoryResponder } from "../harness/memory-responder.ts";
 
 export const HOUR = 3_600_000;
+type CronReach = NonNullable<Parameters<Awaited<ReturnType<typeof loadCron>>["createCron"]>[0]["reach"]>;
 export const T0 = Date.UTC(2026, 0, 15, 12);
 
 export interface CronLab extends AsyncDisposable {
@@ -25,6 +26,12 @@ export interface CronLab extends AsyncDisposable {
   /** Lines that wait for the next turn of the main session. */
   notes(): Promise<readonly string[]>;
   readonly config: { current: OpenClawConfig };
+  /** Jobs whose next run was planned for another time, and that time in hours after T0. */
+  readonly scheduled: (readonly [name: string, hours: number])[];
+  /** What was logged as a warning. */
+  readonly warnings: string[];
+  /** How webhooks are reached. */
+  reach: CronReach | undefined;
   /** A process of the gateway, as far as jobs are concerned. */
   open(wall?: Clock): Promise<Cron>;
   /** Moves time on, and lets everything that is due happen. */
@@ -51,7 +58,12 @@ export async function openCronLab(): Promise<CronLab> {
   const store = await openStore({ stateDir, clock });
   const responder = createMemoryResponder(clock);
   const events: CronEvent[] = [];
-  const config: { current: OpenClawConfig } = { current: {} };
+  const config: { current: OpenClawConfig; resolveSecret(secret: unknown): Promise<string> } = {
+    current: {},
+    resolveSecret: async (secret) => String(secret),
+  };
+  const scheduled: [string, number][] = [];
+  const warnings: string[] = [];
   const ids = createIds(seededRandom(7));
   const finished = (): readonly (readonly [string | undefined, number])[] =>
     events.filter(({ action }) => action === "finished").map(({ status, runAtMs }) => [status, ((runAtMs ?? 0) - T0) / HOUR] as const);
@@ -63,13 +75,16 @@ export async function openCronLab(): Promise<CronLab> {
       clock.advance(0);
     }
   }
-  return {
+  const lab: CronLab = {
     clock,
     store,
     responder,
     events,
     notes: async () => (await store.read("injections.waiting", { sessionKey: "agent:main:main", now: clock.now() })).map(({ text }) => text),
     config,
+    scheduled,
+    warnings,
+    reach: undefined,
     pass,
     finished,
     async open(wall = clock) {
@@ -79,7 +94,8 @@ export async function openCronLab(): Promise<CronLab> {
         store,
         clock: wall,
         ids,
-        log: silentLogger,
+        log: { ...silentLogger, warn: (message) => void warnings.push(message) },
+        ...(lab.reach ? { reach: lab.reach } : {}),
         runs: responder,
         note: (event) => systemEventWrite({ config, ids }, event).write,
         async post({ sessionKey, agentId, text }) {
@@ -88,6 +104,7 @@ export async function openCronLab(): Promise<CronLab> {
         },
         runnable: (text) => text,
         emit: (event) => void events.push(event),
+        scheduled: ({ name, state }) => void scheduled.push([name, ((state.nextRunAtMs ?? 0) - T0) / HOUR]),
         disabledBy: () => (config.current.cron?.enabled === false ? "cron.enabled" : undefined),
       });
       await opened.start();
@@ -101,4 +118,5 @@ export async function openCronLab(): Promise<CronLab> {
       rmSync(stateDir, { recursive: true, force: true });
     },
   };
+  return lab;
 }

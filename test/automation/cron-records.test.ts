@@ -27,7 +27,7 @@ test("times that a job does not run at because it failed are recorded, with the 
     ["skipped", 20],
     ["skipped", 30],
   ]);
-  expect(runs[1]).toMatchObject({ error: "the job waits after a failure" });
+  expect(runs[1]).toMatchObject({ error: "the job is backing off after a failure" });
   expect((await cron.list({}))[0]?.state).toMatchObject({ nextRunAtMs: T0 + 40_000, lastStatus: "error" });
 });
 
@@ -84,6 +84,17 @@ test("the answer of a job goes to a chat once: its run has no message tool, and 
   expect((await cron.runs(quiet.id, 1))[0]).not.toHaveProperty("delivered");
   // Only the answer that went to no chat leaves a line.
   expect(await lab.notes()).toEqual([expect.stringMatching(/^Cron: Echo: /)]);
+});
+
+test("an answer whose chat is not known is a failure, or with bestEffort a line in the main session", async () => {
+  const delivery = { mode: "announce", channel: "telegram", to: "77" } as const;
+  const strict = await cron.add(isolated("strict", { schedule: at(1000), delivery, deleteAfterRun: false }));
+  const relaxed = await cron.add(isolated("relaxed", { schedule: at(1001), delivery: { ...delivery, bestEffort: true }, deleteAfterRun: false }));
+  await lab.pass(1001);
+  await lab.ended(2);
+  expect(await cron.runs(strict.id, 1)).toMatchObject([{ status: "error", error: expect.stringContaining("channels.telegram") }]);
+  expect(await cron.runs(relaxed.id, 1)).toMatchObject([{ status: "ok", summary: expect.stringContaining("relaxed") }]);
+  expect(await lab.notes()).toContainEqual(expect.stringMatching(/^Cron: Echo: .*relaxed/));
 });
 
 test("a model that a job names has to be there", async () => {
@@ -152,7 +163,7 @@ test("a job that fails at its only time is reported with the command that runs i
   await lab.pass(1000);
   await lab.ended(1);
   expect(await lab.notes()).toEqual([
-    `The scheduled job "report" (${job.id}) failed and is not tried again (\`openclaw cron run ${job.id}\` runs it): the test asked for it`,
+    `The scheduled job "report" (${job.id}) failed and is not retried (to run it: \`openclaw cron run ${job.id}\`): the test asked for it`,
   ]);
   await lab.pass(5 * HOUR);
   expect(lab.responder.requests).toHaveLength(1);
@@ -169,4 +180,98 @@ test("a job that asks for no alerts fails at its only time without a line", asyn
   await lab.pass(1000);
   await lab.ended(1);
   expect(await lab.notes()).toEqual([]);
+});
+
+test("an alert stays until it is read, however many lines come after it", async () => {
+  const failing = await cron.add(isolated("@fail", { name: "backup", alertAfter: 1, schedule: at(1000), deleteAfterRun: false }));
+  await lab.pass(1000);
+  await lab.ended(1);
+  for (let n = 1; n <= 25; n += 1) {
+    const { id } = await cron.add(isolated(`report ${n}`, { enabled: false }));
+    const running = cron.run(id, "force");
+    await lab.ended(1 + n);
+    await running;
+  }
+  const notes = await lab.notes();
+  expect(notes[0]).toContain(`The scheduled job "backup" (${failing.id}) failed`);
+  // Of the others the newest are left.
+  expect(notes.slice(1)).toHaveLength(20);
+  expect(notes.at(-1)).toMatch(/^Cron: Echo: .*report 25/);
+});
+
+test("a run that begins late says so: to the agent, in its record and in its event", async () => {
+  const tea = { name: "tea", schedule: at(HOUR), sessionTarget: "main", payload: { kind: "systemEvent", text: "make tea" } } as const;
+  const now = await cron.add({ ...tea, wakeMode: "now", deleteAfterRun: false });
+  await cron.add({ ...tea, name: "plants", wakeMode: "next-heartbeat", payload: { kind: "systemEvent", text: "water plants" } });
+  const report = await cron.add(isolated("sum up", { schedule: at(HOUR), deleteAfterRun: false }));
+  await cron[Symbol.asyncDispose]();
+  lab.config.current = { agents: { defaults: { userTimezone: "UTC" } } };
+  lab.clock.advance(73 * HOUR);
+  cron = await lab.open();
+  await lab.pass(0);
+  await lab.ended(3);
+  const due = "Thursday, January 15, 2026 at 1:00 PM (UTC)";
+  const [reminder, work] = ["main", "cron"].map((part) => lab.responder.requests.find(({ sessionKey }) => sessionKey.split(":")[2] === part)?.message);
+  expect(reminder?.replaceAll("\u202f", " ")).toMatch(
+    new RegExp(`^A scheduled reminder was due 3d ago:\n\nmake tea\nThis is 3d late. It was due on ${due.replace(/[()]/g, "\\$&")}\\.`),
+  );
+  expect(reminder).toContain("Say that it is late");
+  expect(work?.replaceAll("\u202f", " ")).toContain(`sum up\nThis is 3d late. It was due on ${due}.\nCurrent time: `);
+  expect((await lab.notes())[0]).toMatch(/^water plants\nThis is 3d late\./);
+  for (const { id } of [now, report]) expect(await cron.runs(id, 5)).toMatchObject([{ status: "ok", lateMs: 72 * HOUR }]);
+  expect(lab.events.filter(({ action }) => action === "finished").map(({ lateMs }) => lateMs)).toEqual([72 * HOUR, 72 * HOUR, 72 * HOUR]);
+});
+
+test("a run that begins on time is not called late", async () => {
+  const job = await cron.add(isolated("sum up", { schedule: at(HOUR), deleteAfterRun: false }));
+  await lab.pass(HOUR);
+  await lab.ended(1);
+  expect((await cron.runs(job.id, 5))[0]).not.toHaveProperty("lateMs");
+  expect(lab.responder.requests[0]?.message).not.toContain("late");
+});
+
+test("a run that the inbox has no space for waits: it is logged once, and shown with the reason", async () => {
+  const job = await cron.add(isolated("@refuse", { name: "waiting" }));
+  await lab.pass(HOUR);
+  const shown = async () => (await lab.pass(1000), cron.runs(job.id, 5));
+  await expect
+    .poll(shown)
+    .toEqual([{ ts: expect.any(Number), jobId: job.id, action: "started", runAtMs: T0 + HOUR, waiting: "too many messages wait; try again later" }]);
+  for (let n = 0; n < 5; n += 1) await lab.pass(1000);
+  expect(lab.warnings).toEqual(['a run of the cron job "waiting" waits and is tried again every second: too many messages wait; try again later']);
+  expect(lab.finished()).toEqual([]);
+});
+
+test("runs that wait for others to end are shown with what they wait for", async () => {
+  lab.config.current = { cron: { maxConcurrentRuns: 1 } };
+  const jobs = [];
+  for (const name of ["first", "second"]) jobs.push(await cron.add(isolated(`${name} @hold`, { name, schedule: at(1000) })));
+  await lab.pass(1000);
+  await expect.poll(async () => (await lab.pass(0), lab.responder.requests.length)).toBe(1);
+  const runs = await Promise.all(jobs.map(async ({ id }) => (await cron.runs(id, 5))[0]));
+  expect(runs.map((run) => run?.action)).toEqual(["started", "started"]);
+  expect(runs.flatMap((run) => run?.waiting ?? [])).toEqual(["1 jobs are running (cron.maxConcurrentRuns)"]);
+});
+
+test("each new time of a job is announced: when it is added, claimed, moved after a failure or changed", async () => {
+  const job = await cron.add(isolated("@fail", { name: "a" }));
+  expect(lab.scheduled).toEqual([["a", 1]]);
+  await cron.update(job.id, { description: "the same times" });
+  expect(lab.scheduled).toHaveLength(1);
+  await lab.pass(HOUR);
+  await lab.ended(1);
+  expect(lab.scheduled).toEqual([
+    ["a", 1],
+    ["a", 2],
+  ]);
+  await cron.update(job.id, { schedule: { kind: "every", everyMs: 10_000 } });
+  expect(lab.scheduled.at(-1)).toEqual(["a", 1 + 10 / 3600]);
+  await lab.pass(10_000);
+  // Claimed with the next time ten seconds later, and moved by the pause after two failures.
+  await expect
+    .poll(async () => (await lab.pass(0), lab.scheduled.slice(3)))
+    .toEqual([
+      ["a", 1 + 20 / 3600],
+      ["a", 1 + 70 / 3600],
+    ]);
 });

@@ -127,7 +127,7 @@ test("a run that has not ended is not started again: its times are recorded as s
   await pass(HOUR);
   await ended(1);
   expect(responder.requests).toHaveLength(1);
-  expect(events.at(-1)).toMatchObject({ status: "skipped", error: "the previous run had not ended", runAtMs: T0 + 2 * HOUR });
+  expect(events.at(-1)).toMatchObject({ status: "skipped", error: "the previous run was still active", runAtMs: T0 + 2 * HOUR });
   expect(await cron.run(job.id, "force")).toEqual({ ran: false, reason: "already-running" });
 });
 
@@ -140,7 +140,7 @@ test("an interval shorter than a second counts as one: each time that a long run
   const runs = await cron.runs(job.id, 100);
   const skipped = runs.filter(({ status }) => status === "skipped");
   expect(skipped.length).toBeGreaterThanOrEqual(15);
-  expect(new Set(skipped.map(({ error }) => error))).toEqual(new Set(["the previous run had not ended"]));
+  expect(new Set(skipped.map(({ error }) => error))).toEqual(new Set(["the previous run was still active"]));
   const times = runs.map(({ runAtMs = 0 }) => runAtMs);
   for (const [at, time] of times.slice(1).entries()) expect(time - (times[at] ?? 0)).toBe(1000);
 });

@@ -54,7 +54,7 @@ async function openWebhooks({ store, conversation }: Place, lines: string[]) {
 async function openCron({ store, conversation }: Place, events: CronEvent[]): Promise<Cron> {
   const { createCron } = await loadCron();
   return createCron({
-    config,
+    config: { ...config, resolveSecret: async () => "" },
     store,
     clock: systemClock,
     ids,
@@ -64,6 +64,7 @@ async function openCron({ store, conversation }: Place, events: CronEvent[]): Pr
     post: async () => undefined,
     runnable: (text) => text,
     emit: (event) => void events.push(event),
+    scheduled: () => {},
     disabledBy: () => undefined,
   });
 }

@@ -117,9 +117,9 @@ test("a child keeps its share when others have used the rest, and they learn why
   await spend(PARENT, 10);
   expect(await budgets.check({ ...PAYER, sessionKey: PARENT })).toMatchObject({
     state: "stop",
-    text: "the rest of the budget per day is reserved for sub-agents that run: $10.00 of $12.00 is used. Wait until they have finished, or raise usage.budgets[0] in the configuration.",
+    text: "the rest of the budget per day is reserved for running sub-agents: $10.00 of $12.00 is used. Wait until they have finished, or raise usage.budgets[0] in the configuration.",
   });
-  expect(await spawn("another")).toMatchObject({ status: "forbidden", error: expect.stringContaining("is reserved for sub-agents that run") });
+  expect(await spawn("another")).toMatchObject({ status: "forbidden", error: expect.stringContaining("is reserved for running sub-agents") });
   expect((await budgets.check({ ...PAYER, sessionKey: child })).state).not.toBe("stop");
   await end(child);
   expect((await budgets.check({ ...PAYER, sessionKey: PARENT })).state).not.toBe("stop");
@@ -173,7 +173,7 @@ test("when no token is left to share, nothing more is started", async () => {
   expect(results).toMatchObject([{ status: "accepted" }, { status: "accepted" }, { status: "accepted" }]);
   expect(await spawn("six", "agent:main:elsewhere")).toMatchObject({
     status: "forbidden",
-    error: expect.stringContaining("nothing of the budget per day is left"),
+    error: expect.stringContaining("the budget per day has nothing left"),
   });
   expect(await store.read("subagents.list", {})).toHaveLength(5);
 });

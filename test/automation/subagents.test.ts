@@ -311,7 +311,7 @@ test("16: a sandboxed session starts no sub-agent outside of a sandbox", async (
   config.current = { agents: { list: [{ ...main, sandbox: { mode: "all" } }, open, boxed] } };
   expect(await spawn("a", { agentId: "open" })).toMatchObject({
     status: "forbidden",
-    error: expect.stringContaining("the agent open does not work in a sandbox"),
+    error: expect.stringContaining("the agent open is not sandboxed"),
   });
   for (const agentId of ["boxed", "main"]) expect(await spawn(`in ${agentId}`, { agentId })).toMatchObject({ status: "accepted" });
   // One that is not sandboxed may start what it likes.

@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { tokensOfChars } from "../../src/sessions/index.ts";
+import { tokensOfChars, view } from "../../src/sessions/index.ts";
+import type { Tab } from "../../src/browser/tab.ts";
 import { openLab, refIn, textOf, type Lab } from "./lab.ts";
 
 let lab: Lab;
@@ -12,7 +12,6 @@ beforeAll(async () => {
 afterAll(() => lab[Symbol.asyncDispose]());
 
 const tokens = (text: string): number => tokensOfChars(text.length);
-const lineWith = (text: string, part: string): string | undefined => text.split("\n").find((line) => line.includes(part));
 
 describe("a task", () => {
   test("logging in, searching, filling a form and downloading take ten calls and few tokens", async () => {
@@ -48,10 +47,48 @@ describe("a task", () => {
     expect(readFileSync(path ?? "", "utf8")).toBe("lamp;1\n");
 
     expect(results.length).toBeLessThanOrEqual(12);
-    // Each call of the model gets every result so far.
-    const prompts = results.map((_, at) => results.slice(0, at).reduce((sum, text) => sum + tokens(text), 0));
-    expect(prompts.reduce((sum, count) => sum + count, 0)).toBeLessThan(25_000);
     for (const result of results) expect(tokens(result)).toBeLessThan(500);
+  });
+
+  test("a form is filled and sent in one call; where it has no button Enter sends it", async () => {
+    const user = lab.user();
+    const act = (request: Readonly<Record<string, unknown>>): Promise<string> => user.text({ action: "act", request });
+    const order = await user.text({ action: "open", targetUrl: lab.at("/order") });
+    const fields = [
+      { ref: refIn(order, "Name"), value: "Ada" },
+      { ref: refIn(order, "Gift"), value: true },
+      { ref: refIn(order, "Size"), value: "Large" },
+    ];
+    expect(await act({ kind: "fill", fields, submit: true })).toContain("name=Ada, amount=, size=Large, gift=on");
+    const search = await user.text({ action: "navigate", targetUrl: lab.at("/search") });
+    await act({ kind: "evaluate", fn: "() => document.querySelector('form button').remove()" });
+    const found = await act({ kind: "fill", fields: [{ ref: refIn(search, "Find"), value: "chair" }], submit: true });
+    expect(found).toContain("Green chair");
+  });
+
+  test("pages that are left behind leave the model's context", async () => {
+    const user = lab.user();
+    const entries: object[] = [];
+    const add = (message: object): void => {
+      entries.push({ type: "message", id: `e${entries.length}`, parentId: entries.length === 0 ? null : `e${entries.length - 1}`, message });
+    };
+    const model = { provider: "p", id: "m", contextWindow: 200_000 };
+    const prompts: number[] = [];
+    let whole = 0;
+    add({ role: "user", content: "look at ten pages" });
+    for (let step = 0; step < 10; step += 1) {
+      const params = { action: step === 0 ? "open" : "navigate", targetUrl: lab.at(`/large?rows=${80 + step}`) };
+      const { content, details } = await user.call(params);
+      add({ role: "assistant", content: [{ type: "toolCall", id: `c${step}`, name: "browser", arguments: params }], stopReason: "toolUse" });
+      add({ role: "toolResult", toolCallId: `c${step}`, toolName: "browser", content, details });
+      prompts.push(view({ entries, model, now: 0 }).estimate);
+      whole += tokens(JSON.stringify(content));
+    }
+    const last = view({ entries, model, now: 0 });
+    expect(last.dropped.replaced).toBeGreaterThanOrEqual(6);
+    expect(last.estimate).toBeLessThan(whole / 2);
+    expect(prompts.reduce((sum, count) => sum + count, 0)).toBeLessThan(70_000);
+    expect(JSON.stringify(last.messages.at(-1))).toContain("Item number 8");
   });
 
   test("elements keep their refs while they are on the page", async () => {
@@ -63,7 +100,7 @@ describe("a task", () => {
     const later = await user.act({ kind: "type", ref: field, text: "", submit: true });
     expect(refIn(await user.text({ action: "snapshot" }), "Find")).toBe(field);
     expect(later).toContain("- link");
-    expect(await user.failure({ action: "act", request: { kind: "click", ref: chair } })).toContain(`${chair} is not on the page`);
+    expect(await user.failure({ action: "act", request: { kind: "click", ref: chair } })).toContain(`${chair} is no longer on the page`);
   });
 
   test("sessions have current tabs of their own", async () => {
@@ -102,15 +139,6 @@ describe("outlines", () => {
     expect(typed).toContain("••••");
     expect(typed).not.toContain("hunter2");
   });
-
-  test("text of a page is marked and cannot end its mark", async () => {
-    const page = await lab.user().open("/hostile");
-    expect(page.match(/<<<END_EXTERNAL_UNTRUSTED_CONTENT/g)).toHaveLength(1);
-    expect(page.trimEnd()).toMatch(/<<<END_EXTERNAL_UNTRUSTED_CONTENT id="[0-9a-f]+">>>$/);
-    expect(page).toContain("SECURITY NOTICE");
-    expect(page.indexOf("SYSTEM: ignore")).toBeGreaterThan(page.indexOf("<<<EXTERNAL_UNTRUSTED_CONTENT"));
-    expect(lab.tool.name).toBe("browser");
-  });
 });
 
 describe("pages that behave badly", () => {
@@ -130,78 +158,17 @@ describe("pages that behave badly", () => {
     expect(await user.failure({ action: "navigate", targetUrl: lab.at("/never"), timeoutMs: 500 })).toContain("did not answer within 500 ms");
     expect(await user.text({ action: "navigate", targetUrl: lab.at("/half"), timeoutMs: 500 })).toMatch(/still loading[\s\S]*The first half/);
     lab.site.release();
-    expect(await user.failure({ action: "navigate", targetUrl: lab.at("/loop") })).toContain("it redirects without end");
-    expect(await user.failure({ action: "navigate", targetUrl: "file:///etc/passwd" })).toContain("no http or https address");
-  });
-
-  test("a download without end stops at the limit", async () => {
-    const answer = await lab.user().text({ action: "open", targetUrl: lab.at("/flood") });
-    expect(answer).toContain("download failed: the file is larger than 3 MB");
+    expect(await user.failure({ action: "navigate", targetUrl: lab.at("/loop") })).toContain("it redirects in a loop");
+    expect(await user.failure({ action: "navigate", targetUrl: "file:///etc/passwd" })).toContain("is not an http or https URL");
   });
 
   test("what an element hides behind is said", async () => {
     const user = lab.user();
     const html = encodeURIComponent("<button>Under</button><div style='position:fixed;inset:0' id=cover></div>");
     const page = await user.open(`/write?html=${html}`);
-    expect(await user.failure({ action: "act", request: { kind: "click", ref: refIn(page, "Under"), timeoutMs: 500 } })).toMatch(
-      /not possible within 500 ms.*intercepts pointer/,
+    expect(await user.failure({ action: "act", request: { kind: "click", ref: refIn(page, "Under"), timeoutMs: 3000 } })).toMatch(
+      /not possible within 3000 ms.*intercepts pointer/,
     );
-  });
-});
-
-describe("the network", () => {
-  const inside = (path: string): string => lab.at(path, "inside.test");
-
-  test("addresses inside are refused to navigation, also by a redirect", async () => {
-    const user = lab.user();
-    await user.open("/home");
-    const before = lab.site.seen.length;
-    for (const url of [inside("/"), `http://127.0.0.1:${lab.site.port}/`, `http://0x7f.1:${lab.site.port}/`, `http://localhost:${lab.site.port}/`]) {
-      expect(await user.failure({ action: "navigate", targetUrl: url })).toContain("browser.ssrfPolicy");
-    }
-    expect(lab.site.seen.slice(before)).toEqual([]);
-    expect(await user.failure({ action: "navigate", targetUrl: lab.at(`/to?url=${encodeURIComponent(inside("/secret"))}`) })).toContain("private address");
-    expect(lab.site.seen.filter((path) => path.startsWith("inside.test"))).toEqual([]);
-  });
-
-  test("pictures, scripts, frames, fetch, workers and WebSockets of a page cannot reach them either", async () => {
-    const user = lab.user();
-    const [address, literal] = [inside("/secret"), `127.0.0.1:${lab.site.port}`];
-    const worker = `fetch("${address}?worker").catch(() => 0).then(() => postMessage(1))`;
-    const script = `
-      const done = [fetch("${address}?fetch", { mode: "no-cors" }).catch(() => 0)];
-      done.push(new Promise((end) => { const socket = new WebSocket("ws://${literal}/"); socket.onclose = end; }));
-      done.push(new Promise((end) => { const socket = new WebSocket("ws://inside.test:${lab.site.port}/"); socket.onclose = end; }));
-      done.push(new Promise((end) => { const made = new Worker(URL.createObjectURL(new Blob([${JSON.stringify(worker)}]))); made.onmessage = end; made.onerror = end; }));
-      done.push(new Promise((end) => { const image = new Image(); image.onerror = end; image.src = "http://${literal}/picture"; }));
-      navigator.sendBeacon("${address}?beacon", "x");
-      Promise.all(done).then(() => { document.title = "done"; document.body.append("all done"); });`;
-    const html = `<iframe src="${address}?frame"></iframe><link rel=prefetch href="${address}?prefetch"><script src="${address}?script"></script><script>${script}</script>`;
-    await user.open(`/write?html=${encodeURIComponent(html)}`);
-    expect(await user.act({ kind: "wait", text: "all done" })).toContain("tab");
-    expect(lab.site.seen.filter((path) => path.startsWith("inside.test") || path.startsWith("127."))).toEqual([]);
-    expect(lab.site.upgrades).toEqual([]);
-  });
-});
-
-describe("files", () => {
-  test("pictures and prints are stored, and only files of the upload folder go into a page", async () => {
-    const user = lab.user();
-    const page = await user.open("/upload");
-    const { content } = await user.call({ action: "screenshot" });
-    expect(content).toMatchObject([{ text: expect.stringMatching(/MEDIA:.*media\/browser\/.*\.png/) }, { type: "image", mimeType: "image/png" }]);
-    const pdf = /FILE:(.*\.pdf)/.exec(await user.text({ action: "pdf" }))?.[1] ?? "";
-    expect(readFileSync(pdf).subarray(0, 5).toString()).toBe("%PDF-");
-    const folder = join(tmpdir(), "openclaw", "uploads");
-    mkdirSync(folder, { recursive: true });
-    const file = join(folder, `note-${lab.site.port}.txt`);
-    writeFileSync(file, "hello");
-    const inputRef = refIn(page, '"File"');
-    expect(await user.text({ action: "upload", paths: [file], inputRef })).toContain(`note-${lab.site.port}.txt`);
-    rmSync(file);
-    for (const path of ["/etc/passwd", join(folder, "..", "..", "..", "etc", "passwd"), "note.txt"]) {
-      expect(await user.failure({ action: "upload", paths: [path], inputRef })).toContain("may not be uploaded");
-    }
   });
 });
 
@@ -210,24 +177,89 @@ test("scripts, popups, the console and the tabs can be read", async () => {
   const page = await user.open("/popup");
   expect(await user.act({ kind: "evaluate", fn: "() => { console.error('oh no'); return { a: [1, 2] } }" })).toMatch(/result: \{\s*"a"/);
   expect(await user.text({ action: "console", level: "error" })).toContain("oh no");
-  const opened = await user.act({ kind: "click", ref: refIn(page, "New tab") });
-  const tab = /opened tab (t\d+)/.exec(opened)?.[1] ?? /(t\d+)/.exec(lineWith(await user.text({ action: "tabs" }), "/home") ?? "")?.[1] ?? "";
+  const tabs = (): readonly Tab[] => lab.opened.browser.session().tabs();
+  const before = new Set(tabs());
+  await user.act({ kind: "click", ref: refIn(page, "New tab") });
+  const popup = (): Tab | undefined => tabs().find((one) => !before.has(one));
+  await expect.poll(() => popup()?.url).toContain("/home");
+  const tab = popup()?.id ?? "";
   expect(textOf(await user.call({ action: "focus", targetId: tab }))).toContain(tab);
   expect(await user.text({ action: "snapshot" })).toContain("/home");
   expect(await user.text({ action: "close" })).toContain(tab);
-  lab.change({ evaluateEnabled: false });
-  expect(await user.failure({ action: "act", request: { kind: "evaluate", fn: "1" } })).toContain("browser.evaluateEnabled");
-  lab.change({ evaluateEnabled: true });
+});
+
+test("profiles are added to the configuration and removed with what they stored, by those who may change it", async () => {
+  const work = { ok: true, profile: "work", cdpPort: 18_800, cdpUrl: null, color: "#0066CC", isRemote: false };
+  await expect(lab.request("POST", "/profiles/create", { name: "work" }, { mayConfigure: false })).rejects.toThrow("operator.admin");
+  expect(await lab.request("POST", "/profiles/create", { name: "work", color: "#0066CC" })).toEqual(work);
+  expect(await lab.request("POST", "/profiles/create", { name: "own", cdpUrl: "http://127.0.0.1:9222" })).toMatchObject({ isRemote: true, cdpPort: null });
+  expect(await lab.request("POST", "/profiles/create", { name: "mine", driver: "extension" })).toMatchObject({ cdpUrl: "http://127.0.0.1:18792" });
+  const written = JSON.parse(readFileSync(lab.config.paths.file, "utf8")) as { readonly browser: { readonly profiles: object } };
+  expect(written.browser.profiles).toMatchObject({ work: { cdpPort: 18_800, color: "#0066CC" }, mine: { driver: "extension" } });
+  await expect(lab.request("POST", "/profiles/create", { name: "work" })).rejects.toThrow("already");
+  await lab.change({ profiles: { odd: { color: "#00AA00", cdpUrl: "nonsense" } } });
+  expect(await lab.request("POST", "/profiles/create", { name: "more" })).toMatchObject({ cdpPort: 18_801 });
+  await expect(lab.request("POST", "/reset-profile", { profile: "more" }, { mayConfigure: false })).rejects.toThrow("operator.admin");
+  for (const name of ["odd", "more"]) await lab.request("DELETE", `/profiles/${name}`);
+  await expect(lab.request("POST", "/profiles/create", { name: "../x" })).rejects.toThrow("is not a valid profile name");
+  await expect(lab.request("POST", "/profiles/create", { name: "x", cdpUrl: "file:///etc" })).rejects.toThrow("is not an http or ws URL");
+  const folder = join(lab.state, "browser", "work");
+  mkdirSync(join(folder, "user-data"), { recursive: true });
+  await expect(lab.request("DELETE", "/profiles/work", {}, { mayConfigure: false })).rejects.toThrow("operator.admin");
+  for (const name of ["work", "own", "mine"]) expect(await lab.request("DELETE", `/profiles/${name}`)).toEqual({ ok: true, profile: name, deleted: true });
+  expect(existsSync(folder)).toBe(false);
+  await expect(lab.request("DELETE", "/profiles/work")).rejects.toThrow('no browser profile "work"');
+  await expect(lab.request("DELETE", "/profiles/openclaw")).rejects.toThrow("is built in");
+});
+
+test("what a browser does is recorded between trace start and stop", async () => {
+  const user = lab.user();
+  const page = await user.open("/order");
+  await expect(lab.request("POST", "/trace/stop")).rejects.toThrow("no trace is being recorded");
+  expect(await lab.request("POST", "/trace/start")).toEqual({ ok: true, profile: "openclaw" });
+  await expect(lab.request("POST", "/trace/start")).rejects.toThrow("stop it first");
+  await user.act({ kind: "hover", ref: refIn(page, "Send order") });
+  const { path } = (await lab.request("POST", "/trace/stop")) as { readonly path: string };
+  expect(path).toContain(join(lab.state, "media", "browser"));
+  expect(readFileSync(path).subarray(0, 2).toString()).toBe("PK");
+  expect(existsSync(join(lab.state, "browser", "openclaw", "traces")), "its parts hold what was typed").toBe(false);
+  await lab.request("POST", "/trace/start");
+  expect(await lab.request("POST", "/trace/stop")).toMatchObject({ ok: true });
+  expect(await lab.request("POST", "/highlight", { ref: refIn(page, "Send order"), targetId: /tab (t\d+)/.exec(page)?.[1] })).toMatchObject({ ok: true });
+});
+
+test("the browser of a node answers as the one here does, as far as the node shares it", async () => {
+  const user = lab.user();
+  const there = (params: Readonly<Record<string, unknown>>) => user.call({ ...params, target: "node" });
+  const opened = textOf(await there({ action: "open", targetUrl: lab.at("/order") }));
+  expect(opened).toMatch(/EXTERNAL_UNTRUSTED_CONTENT[\s\S]*Send order/);
+  const typed = await there({ action: "act", request: { kind: "type", ref: refIn(opened, '"Name"'), text: "Ada" } });
+  expect(textOf(typed)).toMatch(/~ textbox "Name".*Ada/);
+  expect(typed.details).toMatchObject({ page: { key: expect.stringMatching(/^node:n1::t\d+$/), whole: false } });
+  const { content } = await there({ action: "screenshot" });
+  const path = /MEDIA:(.*)/.exec(textOf({ content } as never))?.[1] ?? "";
+  expect(readFileSync(path).toString("base64")).toBe(content.flatMap((part) => (part.type === "image" ? [part.data] : []))[0]);
+  expect(textOf(await there({ action: "tabs" }))).toContain("/order");
+  expect(textOf(await there({ action: "close" }))).toContain('"ok"');
+  expect(await user.failure({ action: "tabs", target: "node", profile: "work" })).toContain("allowProfiles does not name it");
+  await lab.change({ evaluateEnabled: false });
+  expect(await user.failure({ action: "act", target: "node", request: { kind: "evaluate", fn: "1" } })).toContain("browser.evaluateEnabled");
+  await lab.change({ evaluateEnabled: true });
+  const signal = new AbortController().signal;
+  const off = lab.lazy.proxy({ method: "GET", path: "/" }, signal, () => ({ enabled: false }));
+  await expect(off).rejects.toThrow("nodeHost.browserProxy.enabled is false");
+  const elsewhere = lab.lazy.proxy({ method: "POST", path: "/profiles/create", body: { name: "x" } }, signal, () => ({}));
+  await expect(elsewhere).rejects.toThrow("operator.admin");
 });
 
 test("what is asked wrongly is said", async () => {
   const user = lab.user();
   await user.open("/home");
   expect(await user.failure({ action: "act", request: { kind: "jump" } })).toContain("request.kind must be one of click, type");
-  expect(await user.failure({ action: "act", request: { kind: "click", ref: "the button" } })).toContain("is no ref");
-  expect(await user.failure({ action: "snapshot", targetId: "t999" })).toContain("there is no tab t999; open are");
-  expect(await user.failure({ action: "open" })).toContain("url required");
+  expect(await user.failure({ action: "act", request: { kind: "click", ref: "the button" } })).toContain("is not a ref");
+  expect(await user.failure({ action: "snapshot", targetId: "t999" })).toContain("there is no tab t999; open tabs:");
+  expect(await user.failure({ action: "open" })).toContain("targetUrl required");
   expect(await user.failure({ action: "status", profile: "work" })).toContain('there is no browser profile "work"; there are: openclaw, chrome');
-  expect(await user.failure({ action: "tabs", profile: "chrome" })).toContain("use the profile openclaw");
-  expect(await user.failure({ action: "open", target: "node", targetUrl: lab.at("/") })).toContain("browsers of nodes are not available");
+  expect(await user.failure({ action: "open", target: "moon", targetUrl: lab.at("/") })).toContain("target must be host, sandbox or node");
+  expect(await user.failure({ action: "open", target: "host", node: "n1", targetUrl: lab.at("/") })).toContain("node requires target");
 });

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { createIds } from "../../src/base/ids.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { createLazyBrowser, loadBrowserTool, type OpenBrowser } from "../../src/browser/index.ts";
-import type { Config, OpenClawConfig } from "../../src/config/index.ts";
+import { createLazyBrowser, loadBrowserTool, loadToolBrowsers, type LazyBrowser, type OpenBrowser } from "../../src/browser/index.ts";
+import { openConfig, type Config, type OpenClawConfig } from "../../src/config/index.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../src/tools/index.ts";
 import { findChromium } from "../harness/browser.ts";
 import { openSite, type Site } from "./site.ts";
@@ -32,11 +32,15 @@ export interface Lab extends AsyncDisposable {
   readonly site: Site;
   readonly state: string;
   readonly opened: OpenBrowser;
+  readonly lazy: LazyBrowser;
   readonly tool: Tool;
   /** An address of the shop. */
   at(path: string, host?: string): string;
   user(): User;
-  change(browser: NonNullable<OpenClawConfig["browser"]>): void;
+  change(browser: NonNullable<OpenClawConfig["browser"]>): Promise<void>;
+  readonly config: Config;
+  /** Asks as the command line does. */
+  request(method: "GET" | "POST" | "DELETE", path: string, params?: Params, options?: { readonly mayConfigure?: boolean }): Promise<unknown>;
 }
 
 export const textOf = ({ content }: ToolOutcome): string => content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
@@ -59,24 +63,35 @@ export async function openLab({ maxDownloadBytes }: { readonly maxDownloadBytes?
   const site = await openSite();
   const home = mkdtempSync(join(tmpdir(), "openclaw-browser-"));
   const state = join(home, "state");
-  let browser: NonNullable<OpenClawConfig["browser"]> = {
+  const browser: NonNullable<OpenClawConfig["browser"]> = {
     executablePath: browserPath(),
     headless: true,
     noSandbox: true,
     ssrfPolicy: { allowedHostnames: [OPEN_HOST] },
   };
-  const config = {
-    get current() {
-      return { browser } as OpenClawConfig;
-    },
-    env: () => process.env,
-    paths: { state, home },
-  } as unknown as Config;
+  const file = join(home, "openclaw.json");
+  mkdirSync(state, { recursive: true });
+  writeFileSync(file, JSON.stringify({ browser }));
   const ids = createIds(systemRandom);
+  const env = { ...process.env, HOME: home, OPENCLAW_STATE_DIR: state, OPENCLAW_CONFIG_PATH: file };
+  const config = await openConfig({ env, cwd: home, osHome: home, version: "1.0.0", clock: systemClock, ids, purpose: "start" });
   const lookup = async () => [{ address: "127.0.0.1", family: 4 }];
   const lazy = createLazyBrowser({ config, clock: systemClock, ids, log: silentLogger, lookup, maxDownloadBytes });
   const { browserTool } = await loadBrowserTool();
-  const tool = browserTool({ open: lazy.open, ids, sandbox: async () => ({ sandboxed: false, hostAllowed: false }) });
+  const { browserHere, browserOfNode } = await loadToolBrowsers();
+  const { browser: here, operations } = await lazy.open();
+  const shared = { allowProfiles: ["openclaw"] };
+  const tool = browserTool({
+    ids,
+    sandbox: async () => ({ sandboxed: false, hostAllowed: false }),
+    async choose({ target }) {
+      if (target !== "node") return browserHere(here, operations);
+      // What a node would answer, over the wire as JSON.
+      const send = async (request: object, signal: AbortSignal): Promise<unknown> =>
+        JSON.parse(JSON.stringify(await lazy.proxy(JSON.parse(JSON.stringify(request)), signal, () => shared)));
+      return browserOfNode({ nodeId: "n1", send, files: { stateDir: state, ids }, evaluateEnabled: () => config.current.browser?.evaluateEnabled !== false });
+    },
+  });
   const at: Lab["at"] = (path, host = OPEN_HOST) => `http://${host}:${site.port}${path}`;
   let [calls, users] = [0, 0];
 
@@ -105,15 +120,20 @@ export async function openLab({ maxDownloadBytes }: { readonly maxDownloadBytes?
   return {
     site,
     state,
-    opened: await lazy.open(),
+    opened: { browser: here, operations },
+    lazy,
     tool,
     at,
     user,
-    change(next) {
-      browser = { ...browser, ...next };
+    config,
+    async change(next) {
+      await config.edit({ kind: "patch", value: { browser: next } }, { by: "test" });
     },
+    request: (method, path, params = {}, { mayConfigure = true } = {}) =>
+      lazy.request({ method, path, query: params, body: undefined, signal: new AbortController().signal, caller: "client:test", mayConfigure }),
     async [Symbol.asyncDispose]() {
       await lazy[Symbol.asyncDispose]();
+      config[Symbol.dispose]();
       await site[Symbol.asyncDispose]();
       rmSync(home, { recursive: true, force: true });
     },

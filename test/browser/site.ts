@@ -41,6 +41,9 @@ const large = (count: number): string =>
   `<h1>Rows</h1><button id="more" onclick="document.getElementById('count').textContent = String(Number(document.getElementById('count').textContent) + 1)">More</button>
 <p>Count: <span id="count">0</span></p><table>${Array.from({ length: count }, (_, at) => `<tr><td>${at}</td><td><a href="/item?n=${at}">Item number ${at}</a></td><td><button>Buy ${at}</button></td></tr>`).join("")}</table>`;
 
+/** 64 MB: far more than a test lets through. */
+const FLOOD_PIECES = 1024;
+
 const PAGES: Readonly<Record<string, Answer>> = {
   "/": (request, response) => (isIn(request) ? html(response, `${NAV}<h1>Welcome</h1>`) : html(response, LOGIN)),
   "/login"(_request, response, _url, body) {
@@ -59,9 +62,14 @@ const PAGES: Readonly<Record<string, Answer>> = {
     response.writeHead(200, { "content-type": "text/csv", "content-disposition": "attachment; filename=invoice.csv" }).end("lamp;1\n"),
   "/flood"(_request, response) {
     response.writeHead(200, { "content-type": "application/octet-stream", "content-disposition": "attachment; filename=flood.bin" });
+    const piece = Buffer.alloc(64 * 1024);
+    let left = FLOOD_PIECES;
     const more = (): void => {
-      while (!response.destroyed && response.write(Buffer.alloc(64 * 1024)));
-      if (!response.destroyed) response.once("drain", more);
+      while (!response.destroyed && left > 0) {
+        left -= 1;
+        if (!response.write(piece)) return void response.once("drain", more);
+      }
+      response.end();
     };
     more();
   },
@@ -102,6 +110,11 @@ export async function openSite(): Promise<Site> {
       if (url.pathname === "/half") {
         response.writeHead(200, { "content-type": "text/html" });
         response.write("<!doctype html><title>Half</title><h1>The first half</h1>");
+        return void held.push(response);
+      }
+      if (url.pathname === "/slow-file") {
+        response.writeHead(200, { "content-type": "application/octet-stream", "content-disposition": "attachment; filename=slow.bin" });
+        response.write("the beginning");
         return void held.push(response);
       }
       if (url.pathname === "/sheet")

@@ -1,6 +1,6 @@
 /**
- * `npm run chaos [-- --n 200] [--seed n] [--path store|turns|channel|automation|memory] [--channel telegram] [--writers 8]`: the whole kill campaigns, of the store, of turns with tools, of
- * the way from a platform's update to the receipt of its answer, and of work that starts by itself. `--only` is another name of `--path`. Exits 1 when a promise was broken.
+ * `npm run chaos [-- --n 200] [--seed n] [--path store|turns|channel|automation|memory|nodes] [--channel telegram] [--writers 8]`: the whole kill campaigns, of the store, of turns with tools, of
+ * the way from a platform's update to the receipt of its answer, of work that starts by itself, and of commands on nodes. `--only` is another name of `--path`. Exits 1 when a promise was broken.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { automationCampaign } from "./automation/campaign.ts";
 import { channelCampaign } from "./channel/campaign.ts";
 import { killCampaign } from "./kills.ts";
 import { memoryCampaign } from "./memory/campaign.ts";
+import { nodeCampaign } from "./nodes.ts";
 import { turnCampaign } from "./turns.ts";
 
 const { values } = parseArgs({
@@ -26,8 +27,8 @@ const { values } = parseArgs({
   },
 });
 const path = values.path ?? values.only;
-if (path !== undefined && !["store", "turns", "channel", "automation", "memory"].includes(path))
-  throw new Error(`--path is store, turns, channel, automation or memory, got ${path}`);
+if (path !== undefined && !["store", "turns", "channel", "automation", "memory", "nodes"].includes(path))
+  throw new Error(`--path is store, turns, channel, automation, memory or nodes, got ${path}`);
 const asked = (name: string): boolean => path === undefined || path === name;
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const kills = Number(values.n ?? values.kills ?? 200);
@@ -128,4 +129,16 @@ if (asked("memory")) {
     },
   });
   report("memory", found, folder);
+}
+
+if (asked("nodes")) {
+  console.log(`nodes: ${kills} kills, seed ${seed}`);
+  const { home, ...found } = await nodeCampaign({
+    kills,
+    random: seededRandom(seed),
+    onRound: (round, { fault, asked: commands, unknown }) => {
+      if (round % 10 === 0) console.log(`${round} kills, the last ${fault}; ${commands} commands, ${unknown} of them not known to have ended well`);
+    },
+  });
+  report("nodes", found, home);
 }

@@ -7,6 +7,7 @@ import { createDevice, type TestDevice } from "../harness/auth.ts";
 import { visit } from "../harness/device-client.ts";
 import type { RawClient } from "../harness/gateway-client.ts";
 import { makePlace, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
+import { slowness } from "../harness/slowness.ts";
 
 /** Places on the way of a turn where the process is killed exactly. */
 const PLACES = [
@@ -24,7 +25,7 @@ const PLACES = [
   "projection.appended",
 ] as const;
 
-/** Longest time after a restart in which every turn must have been resumed or reported. */
+/** Longest time after a restart in which every turn must have been resumed or reported, on a quiet machine. */
 const RESUME_MS = 10_000;
 const MESSAGES = 6;
 const SESSIONS = 3;
@@ -128,7 +129,8 @@ async function findBroken(
   const client = await connect(gateway, device);
   const broken: string[] = [];
   let unknown = 0;
-  const ends = await Promise.all(accepted.map((runId) => client.request("agent.wait", { runId, timeoutMs: RESUME_MS })));
+  const timeoutMs = Math.round(RESUME_MS * slowness());
+  const ends = await Promise.all(accepted.map((runId) => client.request("agent.wait", { runId, timeoutMs })));
   const written = lines(ledger);
   for (const word of new Set(written)) {
     const times = written.filter((line) => line === word).length;

@@ -13,7 +13,7 @@ test("several agent --local on one state folder take turns, and each gets its ow
   const words = ["apple", "pear", "plum"];
   const answers = await Promise.all(words.map((word) => place.ask(`say ${word}`)));
   expect(answers.map(({ code, stdout }, at) => [code, stdout.includes(words[at]!)])).toEqual(words.map(() => [0, true]));
-  expect(answers.some(({ stderr }) => stderr.includes("waiting for it to end"))).toBe(true);
+  expect(answers.some(({ stderr }) => stderr.includes("Waiting for it to finish"))).toBe(true);
   expect(answers.map(({ stderr }) => stderr).join("")).not.toContain("kill");
 });
 
@@ -24,7 +24,7 @@ test("agent --local goes through a gateway that runs on the state folder, and sa
   expect([code, stdout, stderr]).toEqual([
     0,
     expect.stringContaining("cherry"),
-    expect.stringMatching(/a gateway runs on this state folder \(process \d+\): it answers/),
+    expect.stringMatching(/A gateway is running on this state folder \(process \d+\) and answers/),
   ]);
 });
 

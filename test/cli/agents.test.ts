@@ -113,7 +113,7 @@ describe("agents add", () => {
   test.each<readonly [string, readonly string[], RegExp]>([
     ["an id that is taken", ["add", "Work"], /agent "work" already exists/],
     ["the reserved id", ["add", "main"], /"main" is reserved/],
-    ["a path as its name", ["add", "../../etc"], /cannot be the name of an agent/],
+    ["a path as its name", ["add", "../../etc"], /is not a valid agent name/],
     ["a name without a letter", ["add", "!!!"], /needs a letter/],
     ["no name", ["add"], /expected a name/],
     ["two names", ["add", "a", "b"], /expected one name/],
@@ -152,14 +152,14 @@ describe("agents bind, unbind and bindings", () => {
     const bound = await at.run("bind", "main", "--channel", "telegram", "--peer", "group:-1001", "--json");
     expect(bound.json()).toMatchObject({ agentId: "main", added: ["telegram peer=group:-1001"], skipped: [], conflicts: [] });
     expect(at.current().config.bindings?.at(-1)).toEqual({ agentId: "main", match: { channel: "telegram", peer: { kind: "group", id: "-1001" } } });
-    expect((await at.run("bind", "main", "--channel", "telegram", "--peer", "group:-1001")).out).toContain("nothing to change");
+    expect((await at.run("bind", "main", "--channel", "telegram", "--peer", "group:-1001")).out).toContain("No changes");
     expect((await at.run("bindings", "--json")).json()).toMatchObject([{ agentId: "work" }, { path: "bindings[1]", agentId: "main" }]);
     expect((await at.run("bindings", "main")).out).toContain("telegram peer=group:-1001");
     const unbound = await at.run("unbind", "work", "--all", "--json");
     expect(unbound.json()).toMatchObject({ removed: ["telegram accountId=office"] });
     expect((await at.run("unbind", "main", "--channel", "telegram", "--peer", "group:-1001")).code).toBe(0);
     expect(at.current().config.bindings ?? []).toEqual([]);
-    expect((await at.run("bindings")).out).toContain("no bindings");
+    expect((await at.run("bindings")).out).toContain("No bindings");
     expect(at.text()).toContain("// Who answers.");
   });
 
@@ -167,7 +167,7 @@ describe("agents bind, unbind and bindings", () => {
     const at = open();
     const { code, err } = await at.run("bind", "main", "--bind", "telegram", "--bind", "telegram:office");
     expect(code).toBe(1);
-    expect(err).toContain('telegram accountId=office is bound to agent "work" already: bindings[0] stands above it');
+    expect(err).toContain('telegram accountId=office is already bound to agent "work" by bindings[0]');
     expect(err).toContain("openclaw agents unbind work --channel telegram --account=office");
     expect(at.text()).toBe(TWO);
   });
@@ -180,11 +180,11 @@ describe("agents bind, unbind and bindings", () => {
 
   test.each<readonly [readonly string[], RegExp]>([
     [["bind", "wrk", "--bind", "telegram"], /did you mean work\?/],
-    [["bind", "work"], /expected what to bind/],
-    [["bind", "work", "--peer", "group:1"], /name it with --channel/],
+    [["bind", "work"], /expected a channel or account to bind/],
+    [["bind", "work", "--peer", "group:1"], /need --channel/],
     [["bind", "work", "--channel", "telegram", "--peer", "1"], /expected a kind and an id/],
     [["bind", "work", "--agent", "main", "--bind", "telegram"], /expected one agent/],
-    [["unbind", "work"], /expected what to unbind/],
+    [["unbind", "work"], /expected --bind, --channel or --all/],
     [["unbind", "work", "--bind", "irc"], /has no such binding/],
   ])("%j is refused", async (args, message) => {
     const at = open();
@@ -231,7 +231,7 @@ describe("agents delete", () => {
       ] as const)
         await store.write("cron.job.put", { id, agentId, enabled: true, nextRunAt: 5, job: { id, agentId, name: `job ${id}`, enabled: true } });
     }
-    expect((await at.run("delete", "work", "--force")).out).toContain("scheduled job job a is switched off; remove it: openclaw cron rm a");
+    expect((await at.run("delete", "work", "--force")).out).toContain("scheduled job job a is now disabled. Remove it with: openclaw cron rm a");
     await using store = await openStore({ stateDir: at.stateDir, clock: systemClock });
     const rows = (await store.read("cron.job.list", {})).toSorted((a, b) => (a.id < b.id ? -1 : 1));
     expect(rows.map(({ id, enabled, nextRunAt }) => [id, enabled, nextRunAt])).toEqual([
@@ -244,7 +244,7 @@ describe("agents delete", () => {
   test.each<readonly [string, string, RegExp]>([
     ["main", TWO, /"main" cannot be deleted/],
     ["wrk", TWO, /did you mean work\?/],
-    ["only", '{ agents: { list: [{ id: "only" }] } }', /is the default.*add another one first/],
+    ["only", '{ agents: { list: [{ id: "only" }] } }', /is the default.*add another agent first/],
     ["a", '{ agents: { list: [{ id: "b" }, { id: "a", default: true }] } }', /is the default.*openclaw config set agents\.list\[0\]\.default true/],
   ])("%s is not deleted", async (id, config, message) => {
     const at = open(config);
@@ -292,12 +292,12 @@ describe("agents set-identity", () => {
   });
 
   test.each<readonly [readonly string[], RegExp]>([
-    [["--name", "x"], /which agent\? Name it with --agent/],
+    [["--name", "x"], /expected --agent or --workspace; agents: main, work/],
     [["--agent", "work"], /expected --name, --theme, --emoji, --avatar or --from-identity/],
-    [["--agent", "work", "--from-identity"], /there is no .*IDENTITY\.md/],
+    [["--agent", "work", "--from-identity"], /IDENTITY\.md does not exist/],
     [["--workspace", "nowhere", "--name", "x"], /no agent has the workspace/],
     [["--agent", "work", "--avatar", "../x.png"], /must not leave the workspace/],
-    [["work", "--name", "x"], /the agent is named with --agent/],
+    [["work", "--name", "x"], /choose the agent with --agent/],
   ])("%j is refused", async (args, message) => {
     const at = open();
     const { code, err } = await at.run("set-identity", ...args);

@@ -12,6 +12,12 @@ import { createApprovals, createExecRules, createRemembered, type Approvals, typ
 import { startGateway } from "../gateway/start.ts";
 import { runCommand } from "../harness/command-line.ts";
 
+/** Nothing here asks about the rules of an agent. */
+const NO_EXPLAINING = {
+  policy: () => Promise.reject(new Error("not asked for here")),
+  explain: () => Promise.reject(new Error("not asked for here")),
+};
+
 const ids = createIds(systemRandom);
 let home: string;
 beforeEach(() => {
@@ -44,16 +50,16 @@ describe("on this machine's file", () => {
     expect(readFileSync(join(home, "exec-approvals.json"), "utf8")).toContain('"token"');
     expect(there.out).not.toContain("token");
     const shown = await run();
-    expect(shown.out).toContain("every agent (*)");
+    expect(shown.out).toContain("all agents (*)");
     expect(shown.out).toContain("/usr/bin/git");
   });
 
   test("programs are added once, for every agent or one, and removed", async () => {
-    expect((await run("allowlist", "add", "/usr/bin/git")).out).toBe("/usr/bin/git runs unasked for every agent\n");
+    expect((await run("allowlist", "add", "/usr/bin/git")).out).toBe("/usr/bin/git now runs without approval for all agents\n");
     await run("allowlist", "add", "/usr/bin/git");
     const added = (await run("allowlist", "add", "~/bin/*", "--agent", "Main", "--json")).json();
     expect([patterns(added, "*"), patterns(added, "main")]).toEqual([["/usr/bin/git"], ["~/bin/*"]]);
-    expect((await run("allowlist", "remove", "/usr/bin/git", "--agent", "main")).err).toContain("is not on the list of agent main");
+    expect((await run("allowlist", "remove", "/usr/bin/git", "--agent", "main")).err).toContain("is not on the allowlist of agent main");
     expect((await run("allowlist", "remove", "/usr/bin/git")).code).toBe(0);
     expect(patterns((await run("get", "--json")).json(), "*")).toEqual([]);
   });
@@ -75,7 +81,7 @@ describe("on this machine's file", () => {
   });
 
   test.each([
-    ["a bare name", ["allowlist", "add", "git"], "bare name"],
+    ["a bare name", ["allowlist", "add", "git"], "is a program name, not a path"],
     ["no pattern", ["allowlist", "add"], "expected one pattern"],
     ["two patterns", ["allowlist", "remove", "/a", "/b"], "expected one pattern"],
     ["no source", ["set"], "--file <path> or --stdin"],
@@ -83,7 +89,7 @@ describe("on this machine's file", () => {
     ["a file that is not there", ["set", "--file", "none.json"], "could not read the rules"],
     ["two places", ["get", "--gateway", "--node", "n"], "--gateway or --node"],
     ["a decision that is none", ["resolve", "1", "perhaps"], "allow-once, allow-always or deny"],
-    ["no gateway", ["pending"], "no gateway runs"],
+    ["no gateway", ["pending"], "no gateway is running"],
   ])("%s is refused with what to do", async (_, args, says) => {
     const answer = await run(...args);
     expect(answer.code).not.toBe(0);
@@ -96,16 +102,26 @@ describe("over a gateway", () => {
     let approvals: Approvals | undefined;
     let remembered: RememberedCommands | undefined;
     const rules = createExecRules({ path: join(home, "of-gateway.json"), clock: systemClock, ids, random: systemRandom });
-    const later: Pick<Approvals, "request" | "resolve" | "list"> = {
+    const later: Pick<Approvals, "request" | "resolve" | "list" | "history"> = {
       request: (...args) => approvals!.request(...args),
       resolve: (...args) => approvals!.resolve(...args),
       list: (...args) => approvals!.list(...args),
+      history: (...args) => approvals!.history(...args),
     };
     const board = { wait: () => Promise.reject(new Error("not asked for here")), [Symbol.dispose]: () => undefined };
     const started = await startGateway({
       handlers: () => ({
         ...approvalHandlers({ approvals: later, board, clock: systemClock }),
-        ...execRulesHandlers({ ...rules, remembered: (...args) => remembered!.list(...args), forget: (...args) => remembered!.forget(...args) }),
+        ...execRulesHandlers({
+          config: { current: {} },
+          rules: {
+            ...rules,
+            remembered: (...args) => remembered!.list(...args),
+            forget: (...args) => remembered!.forget(...args),
+            restore: (...args) => remembered!.restore(...args),
+            ...NO_EXPLAINING,
+          },
+        }),
       }),
     });
     approvals = createApprovals({ store: started.store, clock: systemClock, ids });
@@ -123,7 +139,7 @@ describe("over a gateway", () => {
 
   test("open questions are listed without anything that could redraw the screen, and answered by the beginning of their id", async () => {
     await using gateway = await start();
-    expect((await run("pending", ...gateway.flags)).out).toBe("nothing waits for an answer\n");
+    expect((await run("pending", ...gateway.flags)).out).toBe("No pending approvals\n");
     const request = { command: "rm -r build\u001b[2K\u202e", cwd: "/w", plan: { env: { SECRET: "x" } } };
     const one = await gateway.approvals.request({ kind: "exec", request, sessionKey: "agent:main:main", id: "aaaaaaaa-1" });
     const two = await gateway.approvals.request({ kind: "exec", request, id: "aaaaaaaa-2" });
@@ -132,7 +148,7 @@ describe("over a gateway", () => {
     for (const hidden of ["\u001b", "\u202e", "SECRET"]) expect(shown.out).not.toContain(hidden);
     const { approvals: listed } = (await run("pending", "--json", ...gateway.flags)).json();
     expect(listed.map(({ id }) => id)).toEqual([one.id, two.id]);
-    expect((await run("resolve", "aaaaaaaa", "deny", ...gateway.flags)).err).toContain("2 questions begin with it");
+    expect((await run("resolve", "aaaaaaaa", "deny", ...gateway.flags)).err).toContain("2 approvals start with it");
     expect((await run("resolve", "aaaaaaaa-1", "allow", ...gateway.flags)).out).toBe("allow-once: aaaaaaaa-1\n");
     expect(await one.decision).toBe("allow-once");
     expect((await run("resolve", "aaaaaaaa", "always", "--json", ...gateway.flags)).json()).toEqual({
@@ -140,7 +156,7 @@ describe("over a gateway", () => {
       id: "aaaaaaaa-2",
       decision: "allow-always",
     });
-    expect((await run("resolve", "aaaaaaaa-1", "deny", ...gateway.flags)).err).toContain("unknown, answered or too late");
+    expect((await run("resolve", "aaaaaaaa-1", "deny", ...gateway.flags)).err).toContain("unknown, already decided or expired");
   });
 
   test("what was allowed for good is listed and forgotten, over the gateway and without one", async () => {
@@ -151,11 +167,11 @@ describe("over a gateway", () => {
     expect(commands).toMatchObject([{ agentId: "main", covers: expect.stringContaining("echo with any names or files") }]);
     const shown = await run("remembered", ...gateway.flags);
     expect(shown.out).toContain(commands[0]!.id.slice(0, 8));
-    expect((await run("remembered", "--agent", "other", ...gateway.flags)).out).toBe("No remembered commands\n");
+    expect((await run("remembered", "--agent", "other", ...gateway.flags)).out).toBe("No saved approvals\n");
     expect((await run("forget", "none", ...gateway.flags)).err).toContain("no remembered command has the id");
-    expect((await run("forget", commands[0]!.id.slice(0, 8), ...gateway.flags)).out).toMatch(/^Forgotten for agent main: /);
-    expect((await run("remembered", ...gateway.flags)).out).toBe("No remembered commands\n");
-    expect((await run("remembered")).out).toBe("No remembered commands\n");
+    expect((await run("forget", commands[0]!.id.slice(0, 8), ...gateway.flags)).out).toMatch(/^Removed for agent main: /);
+    expect((await run("remembered", ...gateway.flags)).out).toBe("No saved approvals\n");
+    expect((await run("remembered")).out).toBe("No saved approvals\n");
     expect((await run("forget", "none")).err).toContain("no remembered command has the id");
   });
 });

@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
@@ -18,13 +18,13 @@ test("verify: a backup without its passphrase could not be opened, which is not 
   for (const name of ["right", "wrong"]) writeFileSync(join(home, name), `${name}\n`);
   const verify = (...args: readonly string[]) => run("verify", path, ...args);
 
-  expect(await verify("--passphrase-file", "right")).toMatchObject({ code: 0, out: expect.stringContaining("whole") });
+  expect(await verify("--passphrase-file", "right")).toMatchObject({ code: 0, out: expect.stringContaining("intact") });
   for (const [args, reason] of [
     [[], "passphrase_missing"],
     [["--passphrase-file", "wrong"], "passphrase_wrong"],
   ] as const) {
     const shown = await verify(...args);
-    expect(shown).toMatchObject({ code: 1, out: expect.stringContaining("could not be opened") });
+    expect(shown).toMatchObject({ code: 1, out: expect.stringContaining("cannot be opened") });
     expect(shown.out).not.toContain("damaged");
     const asJson = await verify(...args, "--json");
     expect([asJson.code, asJson.json()]).toMatchObject([1, { ok: false, reason }]);
@@ -50,19 +50,19 @@ test("workspaces and a configuration outside of the state folder are in the back
     writeFileSync(join(folder, "deep", "note.md"), folder);
   }
   const without = place.cli("backup", "create", "--output", place.home);
-  expect(without.stdout).toContain(`left out: ${folders[0]} (workspace: include it with --include-workspace)`);
+  expect(without.stdout).toContain(`Skipped ${folders[0]} (workspace: include it with --include-workspace)`);
   const { path } = JSON.parse(place.cli("backup", "create", "--output", place.home, "--include-workspace", "--json").stdout) as { path: string };
   expect(place.cli("backup", "verify", path)).toMatchObject({ code: 0 });
 
   for (const gone of [place.stateDir, place.configPath, folders[0]!]) rmSync(gone, { recursive: true });
   writeFileSync(join(folders[1]!, "newer.md"), "kept");
   const restored = place.cli("backup", "restore", path, "--yes");
-  expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining(`the configuration is in ${place.configPath} again`) });
+  expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining(`Restored the configuration to ${place.configPath}`) });
   expect(JSON.parse(readFileSync(place.configPath, "utf8"))).toEqual(config);
-  expect(restored.stdout).toContain(`the workspace ${folders[0]} is there again`);
+  expect(restored.stdout).toContain(`Restored the workspace ${folders[0]}`);
   expect(readFileSync(join(folders[0]!, "deep", "note.md"), "utf8")).toBe(folders[0]);
   // A workspace that is in use is not written over.
-  const kept = /the workspace .*second is in use and was left as it is; its files from the backup are in (.+)/.exec(restored.stdout)?.[1];
+  const kept = /The workspace .*second is in use and was not changed. Its files from the backup are in (.+)/.exec(restored.stdout)?.[1];
   expect(readFileSync(join(kept!, "deep", "note.md"), "utf8")).toBe(folders[1]);
   expect(readFileSync(join(folders[1]!, "newer.md"), "utf8")).toBe("kept");
 });
@@ -76,10 +76,22 @@ test("verify: an archive that is not compressed, and one of a newer program, are
   const { path } = await createBackup({ ...made, form: "tar.gz" });
   const plain = path.replace(/\.gz$/, "");
   writeFileSync(plain, gunzipSync(readFileSync(path)));
-  expect(await run("verify", plain)).toMatchObject({ code: 1, out: expect.stringMatching(/pack it with gzip[^]*not checked/) });
+  expect(await run("verify", plain)).toMatchObject({ code: 1, out: expect.stringMatching(/compress it with gzip[^]*not checked/) });
   rmSync(path);
   const folder = (await createBackup({ ...made, form: "folder" })).path;
   const manifest = join(folder, "manifest.json");
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"version": 2', '"version": 9'));
   expect(await run("verify", folder)).toMatchObject({ code: 1, out: expect.stringMatching(/version 9[^]*update it first[^]*not checked/) });
+});
+
+test("restore: where the gateway that runs takes no restart, nothing is unpacked and nobody waits", { timeout: 60_000 }, async () => {
+  const { home, stateDir, lock, run } = openCommandLine("backup", backup, { config: "{ commands: { restart: false } }" });
+  mkdirSync(stateDir, { mode: 0o700 });
+  writeFileSync(join(stateDir, "notes.json"), "{}");
+  const { createBackup } = await loadBackup();
+  const { path } = await createBackup({ stateDir, into: join(home, "out"), form: "tar.gz", configFiles: [], madeBy: "0.1.0", clock: systemClock });
+  lock("http://127.0.0.1:9");
+  const refused = await run("restore", path, "--yes");
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("commands.restart is false") });
+  expect(readdirSync(dirname(stateDir)).filter((name) => name.includes(".restore-"))).toEqual([]);
 });

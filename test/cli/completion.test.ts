@@ -51,7 +51,7 @@ test("zsh completes them with what they mean", (context) => {
   ]);
   expect(said.split("\n")).toEqual([
     "command",
-    "list:devices that wait and devices that are in",
+    "list:List pending and paired devices",
     ...Array.from({ length: 6 }, () => expect.stringMatching(/^[a-z]+:./)),
     "files",
     "",

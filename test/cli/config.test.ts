@@ -68,6 +68,6 @@ test("config validate warns about settings of a feature that is not there, and a
   const { code, out } = await place("{ discovery: { mdns: { mode: 'full' } }, canvasHost: { port: 18793 } }").run("validate");
   expect(code).toBe(0);
   expect(out).toMatch(/discovery\.mdns\.mode: discovery on the network is not available in this version: this setting has no effect/);
-  expect(out).toContain("a port of the canvas's own is not available in this version");
+  expect(out).toContain("a separate port for the canvas is not available in this version");
   expect((await place("{ gateway: { mode: 'local' } }").run("validate")).out).not.toContain("not available");
 });

@@ -53,7 +53,7 @@ describe("for machines", () => {
       repaired: 0,
       repairable: checks.filter(({ repair }) => repair).length,
     });
-    expect(about({ checks, summary }, "config.keys")).toMatchObject([{ level: "error", repair: { summary: "take out gateway.prot", safe: false } }]);
+    expect(about({ checks, summary }, "config.keys")).toMatchObject([{ level: "error", repair: { summary: "remove gateway.prot", safe: false } }]);
   });
 
   test("what was repaired is reported, and is healthy from then on", async () => {
@@ -121,15 +121,15 @@ describe("on a terminal", () => {
     expect([code, edges.every((text) => text.length === 70)]).toEqual([0, true]);
     expect(out).toMatch(/╭ Configuration · Unknown keys ─+╮\n│ error: .*gateway\.prot/);
     expect(out).toMatch(/\nLevel +Check +Finding\n/);
-    expect(lines.at(-2)).toMatch(/^\d+ errors?.* can be repaired with: openclaw doctor --fix$/);
+    expect(lines.at(-2)).toMatch(/^\d+ errors?.* with: openclaw doctor --fix$/);
   });
 
   test("each repair is asked for, and a yes is followed at once", async () => {
     const line = commandLine({ config: UNKNOWN });
     const asked: string[] = [];
     const { out } = await sit(line, async (question) => (asked.push(question), question.includes("gateway.prot")));
-    expect(asked).toContain("take out gateway.prot?");
-    expect(out).toContain("✓ took out gateway.prot");
+    expect(asked).toContain("remove gateway.prot?");
+    expect(out).toContain("✓ Removed gateway.prot");
     expect(readFileSync(line.path, "utf8")).not.toContain("prot:");
   });
 
@@ -141,7 +141,7 @@ describe("on a terminal", () => {
     const before = readFileSync(line.path, "utf8");
     const { code, out } = await sit(line, leave);
     expect([code, asked, readFileSync(line.path, "utf8")]).toEqual([0, 1, before]);
-    expect(out).toContain("can be repaired with");
+    expect(out).toContain(". Repair ");
   });
 
   test("what a file says cannot move the cursor", async () => {
@@ -186,7 +186,7 @@ describe("as a program", () => {
     place.configure(`{ gateway: { mode: "local", port: ${await freePort()}, auth: { token: "abc" } } }`);
     const { code, stdout, stderr } = run(place, []);
     expect([code, stderr, /(?:^|\n)(?:error|warn) .*/.exec(stdout)?.[0]]).toEqual([0, "", undefined]);
-    expect(stdout).toMatch(new RegExp(`All is well: ${CHECKS.length} checks\n$`));
+    expect(stdout).toMatch(new RegExp(`No problems found: ${CHECKS.length} checks\n$`));
     expect(existsSync(place.stateDir)).toBe(false);
   });
 

@@ -14,8 +14,8 @@ test("channels add with a key and an audience connects the running gateway; what
   const add = (...more: string[]) => gateway.cli("channels", "add", "--channel", "googlechat", "--token-file", path, ...more);
   for (const [more, why] of [
     [[], "audienceType is missing"],
-    [["--audience-type", "app-url", "--audience", "123"], "is expected for app-url"],
-    [["--audience-type", "project-number", "--audience", "my-project"], "not its id"],
+    [["--audience-type", "app-url", "--audience", "123"], "for app-url"],
+    [["--audience-type", "project-number", "--audience", "my-project"], "not the project id"],
   ] as const) {
     const refused = await add(...more);
     expect([refused.code === 0, refused.output]).toEqual([false, expect.stringContaining(why)]);

@@ -10,7 +10,7 @@ test("channels add with a program connects the running gateway; a wrong one is r
   const add = (...flags: string[]) => gateway.cli("channels", "add", "--channel", "imessage", ...flags);
   const refused = await add("--cli-path", "imsg; reboot");
   expect(refused.code).not.toBe(0);
-  expect(refused.output).toContain("is no program");
+  expect(refused.output).toContain("is not a program");
   const added = await add("--cli-path", mac.cliPath, "--db-path", mac.dbPath, "--service", "imessage", "--region", "de");
   expect(added.code, added.output).toBe(0);
   await expect.poll(() => mac.asked.some(({ method }) => method === "watch.subscribe"), PATIENCE).toBe(true);

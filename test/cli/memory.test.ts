@@ -33,14 +33,14 @@ describe("with nothing there", () => {
   test("every command says so, and search does not advise a lower score", async () => {
     const at = open();
     expect((await at.run("status")).out).toMatch(
-      /Index +up to date[\s\S]*Embeddings +none \(optional\)[\s\S]*Nothing is indexed yet\. Write a note to .*MEMORY\.md/,
+      /Index +up to date[\s\S]*Embeddings +none \(optional\)[\s\S]*Nothing indexed yet\. Write a note to .*MEMORY\.md/,
     );
-    expect((await at.run("search", "plumber")).out).toMatch(/^Nothing is indexed yet: no notes in .*workspace and no conversations\.$/m);
-    expect((await at.run("export")).err).toMatch(/^Nothing is indexed of agent main/);
+    expect((await at.run("search", "plumber")).out).toMatch(/^Nothing indexed yet: no notes in .*workspace and no conversations\.$/m);
+    expect((await at.run("export")).err).toMatch(/^Nothing indexed for agent main/);
     expect((await at.run("suggest")).out).toMatch(/^No suggestions/);
     at.note("MEMORY.md", "The plumber is Werner.\n");
-    expect((await at.run("search", "zebra")).out).toBe("Nothing found. Try --min-score 0 to see weaker matches.\n");
-    expect((await at.run("search", "zebra", "--min-score", "0")).out).toBe("Nothing found. Try other words.\n");
+    expect((await at.run("search", "zebra")).out).toBe("No results. Use --min-score 0 to see weaker matches.\n");
+    expect((await at.run("search", "zebra", "--min-score", "0")).out).toBe("No results. Try other words.\n");
   });
 
   test("memory that is turned off says how", async () => {
@@ -58,19 +58,19 @@ test("a question may look like an option", async () => {
 
 describe("asked wrongly", () => {
   test.each<readonly [readonly string[], RegExp]>([
-    [["search"], /expected what to search for, such as: .* memory search/],
-    [["search", "  "], /expected what to search for/],
+    [["search"], /expected a query, such as: .* memory search/],
+    [["search", "  "], /expected a query/],
     [["search", "x", "--max-results", "0"], /--max-results takes a whole number from 1 to 200, not "0"/],
     [["search", "x", "--min-score", "2"], /--min-score takes a number from 0 to 1, not "2"/],
-    [["why"], /expected what to search for/],
-    [["eval"], /expected one file of questions/],
-    [["forget"], /expected what to forget/],
-    [["forget", "a", "--yes"], /at least 3 letters; "a" would match nearly everything/],
-    [["status", "main"], /unexpected "main"; an agent is named with --agent/],
+    [["why"], /expected a query/],
+    [["eval"], /expected one file, such as: /],
+    [["forget"], /expected a text to forget/],
+    [["forget", "a", "--yes"], /at least 3 letters to say what to forget; "a" would match nearly everything/],
+    [["status", "main"], /unexpected "main"; choose an agent with --agent/],
     [["index", "notes"], /unexpected "notes"/],
-    [["export", "file.jsonl"], /unexpected "file\.jsonl"; name a file with --out/],
-    [["suggest", "1"], /unexpected "1"; a suggestion is chosen with --accept/],
-    [["suggest", "--accept", "2"], /no suggestion 2; there are none/],
+    [["export", "file.jsonl"], /unexpected "file\.jsonl"; set the file with --out/],
+    [["suggest", "1"], /unexpected "1"; choose a suggestion with --accept/],
+    [["suggest", "--accept", "2"], /suggestion 2 not found; there are none/],
     [["search", "x", "--agent", "nobody"], /unknown agent id "nobody"; there is main/],
     [["export", "--agent", "nobody"], /unknown agent id "nobody"; there is main/],
     [["forget", "MEMORY.md#L0", "--preview"], /MEMORY\.md has 1 line; there are no lines 0 to 0/],
@@ -143,16 +143,16 @@ describe("embeddings", () => {
     const at = open(embeddings(server, { remote: { baseUrl: `${server.origin}/v1`, apiKey: "bad-key" } }));
     at.note("MEMORY.md", "The plumber is Werner.\n");
     const { out } = await at.run("status", "--deep");
-    expect(out).toMatch(/Search +by words and their meaning/);
+    expect(out).toMatch(/Search +keywords and meaning/);
     expect(out).toMatch(/Embeddings +openai \(text-embedding-3-small\): not working since \d{4}-\d\d-\d\d \d\d:\d\d/);
-    expect(out).toMatch(/Reason +openai embeddings: status 401: this key is unknown; tried again in \d+ s/);
-    expect(out).toMatch(/What to do +check the key: openclaw models auth add --provider openai/);
+    expect(out).toMatch(/Reason +openai embeddings: status 401: this key is unknown; retries in \d+ s/);
+    expect(out).toMatch(/Fix +check the key: openclaw models auth add --provider openai/);
     expect(out).toMatch(/Embedded +0 passages, 1 left/);
   });
 
   test("a provider without a key is named with what to do", async () => {
     const at = open({ agents: { defaults: { memorySearch: { provider: "voyage" } } } });
-    expect((await at.run("status")).out).toMatch(/Embeddings +voyage: not working[\s\S]*Reason +No API key found for provider "voyage"[\s\S]*What to do/);
+    expect((await at.run("status")).out).toMatch(/Embeddings +voyage: not working[\s\S]*Reason +No API key found for provider "voyage"[\s\S]*Fix/);
   });
 
   test.each([
@@ -175,7 +175,7 @@ describe("embeddings", () => {
     at.note("MEMORY.md", "# Garden\nThe quimby needs water every second evening.\n");
     expect((await at.run("index")).code).toBe(0);
     expect(server.requests[0]?.headers["authorization"]).toBe(`Bearer ${key}`);
-    expect((await at.run("status")).out).toMatch(/Search +by words and embeddings[\s\S]*Embedded +1 passage\n/);
+    expect((await at.run("status")).out).toMatch(/Search +keywords and embeddings[\s\S]*Embedded +1 passage\n/);
     expect(((await at.run("search", "flemwick", "--json", "--min-score", "0")).json() as { mode: string }).mode).toBe("hybrid");
   });
 });

@@ -83,7 +83,7 @@ describe("the gateway is asked", () => {
     const printed = /openclaw message (resend .+)$/.exec(await advised());
     const { asked, code, out } = await ask({ runId: "r", messageId: "m2", channel: "chat" }, ...printed![1]!.split(" "));
     expect([asked.method, asked.params["id"]]).toEqual(["message.resend", "out:1"]);
-    expect([code, out]).toEqual([0, "sent to chat as message m2\n"]);
+    expect([code, out]).toEqual([0, "Sent to chat as message m2\n"]);
   });
 
   test("to send, with a key of its own", async () => {
@@ -99,6 +99,22 @@ describe("the gateway is asked", () => {
       params: { to: "5", message: "hi", replyTo: "3", silent: true, channelData: { telegram: { buttons: [["a"]] } } },
     });
     expect([code, out]).toEqual([0, "send → telegram 5 (m1)\n"]);
+  });
+
+  test.each([[["send"]], [["send", "--json"]], [["broadcast", "--targets", "6"]]])(
+    "%j whose file may not be sent fails, and reports that the text went out",
+    async ([name, ...more]) => {
+      const answer = { action: "send", channel: "chat", to: "5", messageIds: ["m1"], state: "sent", why: "not sent: passwd: sending this file is not allowed" };
+      const target = name === "send" ? ["-t", "5"] : [];
+      const { code, out, err } = await ask(answer, name!, ...more, ...target, "--channel", "chat", "-m", "hi", "--media", "/etc/passwd");
+      expect([code, out + err]).toEqual([1, expect.stringContaining("not sent: passwd: sending this file is not allowed; the text was sent without it")]);
+      expect(out).toContain(name === "send" ? "m1" : "6: not sent");
+    },
+  );
+
+  test("again, and what was sent without its file is no success", async () => {
+    const { code, err } = await ask({ runId: "r", messageId: "m2", channel: "chat", why: "not sent: clip.mp4 is too large" }, "resend", "out:1");
+    expect([code, err]).toEqual([1, "not sent: clip.mp4 is too large; the text was sent without it\n"]);
   });
 
   test.each([
@@ -139,7 +155,7 @@ test("without a gateway a dry run shows what would be asked, and a real one fail
   const place = makePlace();
   const dry = await place.run("send", "--channel", "chat", "-t", "5", "-m", "x", "--dry-run");
   expect([dry.code, dry.out]).toEqual([0, "would send → chat\n"]);
-  expect(dry.err).toContain("no gateway answers");
+  expect(dry.err).toContain("No gateway is running");
   const json = await place.run("broadcast", "--targets", "5", "--targets", "6", "-m", "x", "--dry-run", "--json");
   expect(JSON.parse(json.out)).toEqual({
     ok: true,

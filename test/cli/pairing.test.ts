@@ -52,7 +52,7 @@ describe("while no gateway runs", () => {
     expect(channel).toBe("telegram");
     expect(requests).toMatchObject([{ id: "7", code, channel: "telegram", accountId: "default", createdAt: expect.stringMatching(/^\d{4}-.*Z$/) as string }]);
     expect((await run("list", "telegram", "--account", "work", "--json")).json().requests).toEqual([]);
-    expect((await run("list", "irc")).out).toBe("nobody waits\n");
+    expect((await run("list", "irc")).out).toBe("No pending requests\n");
     expect((await run("list", "--json")).json()).toMatchObject({ channel: null, requests: [{ id: "7" }] });
   });
 
@@ -70,20 +70,20 @@ describe("while no gateway runs", () => {
       { id: "11", path: "channels.telegram.allowFrom" },
     ]);
     const gone = await run("revoke", "telegram", "7");
-    expect(gone).toMatchObject({ code: 0, out: 'not let in any more: "7" on telegram, account default\n' });
-    expect(gone.err).toContain("channels.telegram.allowFrom in the configuration lets them in all the same");
+    expect(gone).toMatchObject({ code: 0, out: 'Revoked "7" on telegram, account default\n' });
+    expect(gone.err).toContain("channels.telegram.allowFrom in the configuration still allows this sender");
     expect(await allowed()).toEqual([]);
     expect((await run("revoke", "telegram", "7")).code).toBe(1);
-    expect((await run("revoke", "telegram")).err).toContain("expected a channel and the id of a sender");
+    expect((await run("revoke", "telegram")).err).toContain("expected a channel and a sender id");
   });
 
   test("a code is approved once, as people type it", async () => {
     const code = await waiting();
-    expect(await run("approve", "telegram", ` ${code.toLowerCase()} `)).toMatchObject({ code: 0, out: 'let in: "7" on telegram, account default\n' });
+    expect(await run("approve", "telegram", ` ${code.toLowerCase()} `)).toMatchObject({ code: 0, out: 'Approved "7" on telegram, account default\n' });
     expect(await allowed()).toEqual(["7"]);
     const again = await run("approve", "telegram", code);
     expect(again.code).not.toBe(0);
-    expect(again.err).toContain("nobody waits on telegram");
+    expect(again.err).toContain("no pending request on telegram");
   });
 
   test("a code alone finds its channel; an account that does not fit finds nothing", async () => {
@@ -98,22 +98,22 @@ describe("while no gateway runs", () => {
     const code = await waiting();
     const done = await run("approve", "--channel", "telegram", code, "--notify", "--json");
     expect(done.json().notified).toBe(false);
-    expect(done.err).toContain("the sender was not notified");
+    expect(done.err).toContain("The sender was not notified");
   });
 
   test("the first who is let in is offered to be the owner: by a flag, or by the command that is printed", async () => {
     const owners = () => (run("owner", "--json") as Promise<{ json(): unknown }>).then(({ json }) => json());
     const hinted = await run("approve", "telegram", await waiting());
-    expect(hinted.err).toContain("this gateway has no owner; to make telegram:7 the owner, run:\n  openclaw pairing owner telegram 7\n");
+    expect(hinted.err).toContain("This gateway has no owner. To make telegram:7 the owner, run:\n  openclaw pairing owner telegram 7\n");
     expect(await owners()).toEqual({ owners: [] });
-    expect((await run("owner")).out).toContain("nobody is the owner");
-    expect((await run("approve", "telegram", await waiting("8"), "--owner")).out).toBe('let in: "8" on telegram, account default, as an owner\n');
+    expect((await run("owner")).out).toContain("No owner");
+    expect((await run("approve", "telegram", await waiting("8"), "--owner")).out).toBe('Approved "8" on telegram, account default, as an owner\n');
     expect(await owners()).toEqual({ owners: [{ path: "commands.ownerAllowFrom", entries: ["telegram:8"] }] });
     expect((await run("approve", "telegram", await waiting("9"))).err).toBe("");
     expect((await run("owner", "Telegram", "7")).out).toBe("commands.ownerAllowFrom: telegram:8, telegram:7\n");
     expect((await run("owner", "telegram", "7")).out).toBe("commands.ownerAllowFrom: telegram:8, telegram:7\n");
     expect((await run("owner", "telegram", "8", "--remove")).out).toBe("commands.ownerAllowFrom: telegram:7\n");
-    expect((await run("owner", "telegram", "7", "--remove")).out).toContain("nobody is the owner");
+    expect((await run("owner", "telegram", "7", "--remove")).out).toContain("No owner");
     for (const args of [["telegram"], ["telegram", "*"], ["--remove"], ["a", "b", "c"]]) expect((await run("owner", ...args)).code).not.toBe(0);
   });
 
@@ -123,7 +123,7 @@ describe("while no gateway runs", () => {
     const no = await runCommand("pairing", command, ["approve", "telegram", await waiting()], { ...place(), ...answer(false) });
     expect(no.err).toContain("openclaw pairing owner telegram 7");
     const yes = await runCommand("pairing", command, ["approve", "telegram", await waiting("8")], { ...place(), ...answer(true) });
-    expect(yes.out).toContain("telegram:8 is the owner now");
+    expect(yes.out).toContain("telegram:8 is now the owner");
     await runCommand("pairing", command, ["approve", "telegram", await waiting("9")], { ...place(), ...answer(true) });
     expect(asked).toEqual(["Make telegram:7 the owner?", "Make telegram:8 the owner?"]);
     expect((await run("owner")).out).toBe("commands.ownerAllowFrom: telegram:8\n");
@@ -133,20 +133,20 @@ describe("while no gateway runs", () => {
     writeFileSync(join(home, "openclaw.json"), '{ channels: { telegram: { botToken: "1:x", allowFrom: [11, "*"] } } }');
     expect((await run("owner")).out).toBe("channels.telegram.allowFrom: 11\n");
     const named = await run("owner", "telegram", "7");
-    expect(named.err).toContain("channels.telegram.allowFrom names were owners");
+    expect(named.err).toContain("channels.telegram.allowFrom were owners");
   });
 
   test("who is turned away is not in", async () => {
     const code = await waiting();
-    expect((await run("reject", "telegram", code)).out).toBe('turned away: "7" on telegram, account default\n');
+    expect((await run("reject", "telegram", code)).out).toBe('Rejected "7" on telegram, account default\n');
     expect(await allowed()).toEqual([]);
-    expect((await run("list")).out).toBe("nobody waits\n");
+    expect((await run("list")).out).toBe("No pending requests\n");
   });
 
   test("lists of an earlier system are there", async () => {
     mkdirSync(join(state, "credentials"), { recursive: true });
     writeFileSync(join(state, "credentials", "telegram-allowFrom.json"), JSON.stringify({ version: 1, allowFrom: ["5"] }));
-    expect((await run("list")).out).toBe("nobody waits\n");
+    expect((await run("list")).out).toBe("No pending requests\n");
     expect(await allowed()).toEqual(["5"]);
   });
 

@@ -31,7 +31,7 @@ const putAway = (folder: string): readonly string[] =>
 test("reset puts the configuration away; with more, conversations and credentials; with full, everything: nothing is deleted", () => {
   const place = used();
   const dry = place.cli("reset", "--scope", "config", "--dry-run");
-  expect(dry).toMatchObject({ code: 0, stdout: `[dry-run] put away ${place.configPath}\n` });
+  expect(dry).toMatchObject({ code: 0, stdout: `[dry-run] move ${place.configPath}\n` });
   expect(existsSync(place.configPath)).toBe(true);
   expect(place.cli("reset", "--scope", "config", "--yes").code).toBe(0);
   expect([existsSync(place.configPath), putAway(dirname(place.configPath)), putAway(place.stateDir)]).toEqual([false, ["openclaw.json"], []]);
@@ -84,7 +84,7 @@ test("without a terminal nothing is removed unless it is named and said yes to; 
     ["uninstall", "--yes"],
     ["uninstall", "--all"],
   ]) {
-    expect(place.cli(...args), args.join(" ")).toMatchObject({ code: 1, stderr: expect.stringMatching(/expected|takes/) });
+    expect(place.cli(...args), args.join(" ")).toMatchObject({ code: 1, stderr: expect.stringMatching(/expected|takes|is required/) });
   }
   place.configure(`{ agents: { defaults: { workspace: "${place.home}" } } }`);
   expect(place.cli("uninstall", "--workspace", "--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("by hand") });

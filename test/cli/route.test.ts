@@ -64,7 +64,7 @@ describe("route explain", () => {
     ["a name of the prototype as kind", ["--channel", "x", "--peer", "constructor:1"], "expected a kind and an id"],
     ["no id", ["--channel", "x", "--peer", "user:"], "expected a kind and an id"],
     ["two chats", ["--channel", "x", "--peer", "channel:1", "--group", "2"], "name two chats"],
-    ["a thread of nothing", ["--channel", "x", "--thread", "2"], "name it with --peer or --group"],
+    ["a thread of nothing", ["--channel", "x", "--thread", "2"], "add --peer or --group"],
     ["an empty group", ["--channel", "x", "--group", ""], "expected the id of a group"],
     ["an option that is none", ["--channel", "x", "--gild", "2"], "did you mean --guild?"],
   ])("refuses %s and says what to do", async (_name, args, message) => {

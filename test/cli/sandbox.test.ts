@@ -44,7 +44,7 @@ test("explain: main outside, a group inside, with the reason that its backend do
   expect(code ?? 0).toBe(0);
   expect(out).toMatch(/^Effective sandbox\n/);
   expect(out).toMatch(/runtime +sandboxed\n/);
-  expect(out).toMatch(/backend +docker \(does not work here: .*Cannot connect to the Docker daemon\)\n/);
+  expect(out).toMatch(/backend +docker \(not available here: .*Cannot connect to the Docker daemon\)\n/);
   expect(out).toMatch(/allow \(default\) +exec, process, read/);
   expect(out).toMatch(/failing gate +allowFrom \(tools\.elevated\.allowFrom\.telegram\)/);
   expect(out).toContain("- agents.defaults.sandbox.mode=off\n");
@@ -56,7 +56,7 @@ test("explain: an unknown agent is reported with those that exist", async () => 
 
 test("list: containers with state, age, and whether their image is still the one", async () => {
   const place = makePlace(GROUPS);
-  expect((await place.run("list")).out).toBe("no containers were made\n");
+  expect((await place.run("list")).out).toBe("No containers\n");
   place.put(place.entry("openclaw-sbx-a", "agent:main"), place.entry("openclaw-sbx-b", "shared"));
   place.docker.stop("openclaw-sbx-a");
   expect((await place.run("list", "--json")).json()).toEqual({
@@ -66,7 +66,7 @@ test("list: containers with state, age, and whether their image is still the one
     ],
     browsers: [],
   });
-  expect((await place.run("list")).out).toMatch(/openclaw-sbx-a +stopped +old:1 \(another is configured\) +2h +1h +agent:main\n/);
+  expect((await place.run("list")).out).toMatch(/openclaw-sbx-a +stopped +old:1 \(a different image is configured\) +2h +1h +agent:main\n/);
 });
 
 test("recreate: those that were chosen go, after a question, and the rest stays", async () => {
@@ -76,7 +76,7 @@ test("recreate: those that were chosen go, after a question, and the rest stays"
   for (const args of [[], ["--all", "--agent", "main"]]) {
     expect(await place.run("recreate", ...args)).toMatchObject({ code: 1, err: expect.stringContaining("--all, --session <key> or --agent <id>") });
   }
-  expect(await place.run("recreate", "--agent", "main")).toMatchObject({ code: 1, err: expect.stringContaining("nothing was removed") });
+  expect(await place.run("recreate", "--agent", "main")).toMatchObject({ code: 1, err: expect.stringContaining("cancelled") });
   expect(place.left()).toHaveLength(3);
   expect((await place.run("recreate", "--agent", "main", "--force", "--json")).json()).toEqual({ removed: ["one", "two"] });
   expect(place.left()).toEqual(["three"]);
@@ -86,7 +86,7 @@ test("recreate: those that were chosen go, after a question, and the rest stays"
   ]);
   const willing = makePlace({}, true);
   willing.put(...entries);
-  expect((await willing.run("recreate", "--session", "agent:main:telegram:group:1")).out).toContain("removed 1");
+  expect((await willing.run("recreate", "--session", "agent:main:telegram:group:1")).out).toContain("Removed 1");
   expect(willing.left()).toEqual(["one", "three"]);
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { fillLargeState } from "../../bench/growth/large-state.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { sessions } from "../../src/cli/commands/sessions.ts";
+import { list as sessions } from "../../src/cli/commands/sessions/list.ts";
 import type { Io } from "../../src/cli/io.ts";
 import { openStore } from "../../src/store/index.ts";
 
@@ -40,6 +40,6 @@ test("sessions are written as they are read, all of them and newest first", asyn
 
 test("no sessions is a document and a sentence", async () => {
   expect(JSON.parse((await run({ json: true })).join(""))).toMatchObject({ count: 0, sessions: [] });
-  expect((await run({})).join("")).toBe(`no sessions in ${folder}\n`);
-  expect((await run({ agent: "nope" })).join("")).toBe(`no sessions of agent "nope" in ${folder}; the configuration has no such agent, but: main\n`);
+  expect((await run({})).join("")).toBe(`No sessions in ${folder}\n`);
+  expect((await run({ agent: "nope" })).join("")).toBe(`No sessions of agent "nope" in ${folder}. There is no such agent in the configuration; it has main\n`);
 });

@@ -12,7 +12,7 @@ describe("without a gateway", () => {
     const { run } = makePlace(`{ tools: { deny: ["group:runtime"] } }`);
     const { code, out, err } = await run("explain", "BASH");
     expect(code).toBe(0);
-    expect(err).toBe("no gateway answers: this is what the configuration says about the built-in tools\n");
+    expect(err).toBe("No gateway is running. Showing built-in tools from the configuration\n");
     expect(out.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
       ["tool", "exec"],
       ["from", "core"],
@@ -92,11 +92,11 @@ describe("without a gateway", () => {
   });
 
   test.each<[string, readonly string[], RegExp]>([
-    ["a tool", ["exce"], /there is no built-in tool "exce"; did you mean exec\?/],
+    ["a tool", ["exce"], /tool "exce" not found; did you mean exec\?/],
     ["an agent", ["--agent", "mein"], /there is no agent "mein"; did you mean main\?/],
     ["a session's agent", ["--session", "agent:nobody:main"], /--session: unknown agent id "nobody"/],
     ["a session", ["--session", "agent:"], /--session: malformed session key/],
-    ["a session of another agent", ["--agent", "main", "--session", "agent:kid:main"], /belongs to the agent kid, and --agent says main/],
+    ["a session of another agent", ["--agent", "main", "--session", "agent:kid:main"], /belongs to agent kid, but --agent is main/],
   ])("%s that is not there is named", async (_, args, expected) => {
     const { code, err } = await makePlace(`{ agents: { list: [{ id: "main" }, { id: "kid" }] } }`).run("explain", ...args);
     expect(code).not.toBe(0);
@@ -119,7 +119,7 @@ describe("without a gateway", () => {
 });
 
 describe("with a gateway", () => {
-  const DICE = { name: "dice", allowed: true, layer: "default", why: "no list says otherwise", source: "plugin:dice" };
+  const DICE = { name: "dice", allowed: true, layer: "default", why: "no policy list applies", source: "plugin:dice" };
 
   test("it is asked, and its answer shown", async () => {
     await using gateway = await startScripted();

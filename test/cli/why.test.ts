@@ -52,7 +52,7 @@ test("without a gateway the story is read from the state folder: a timeline for 
   expect(out).toMatch(/^in:1 telegram:default:42:4711, \d{4}-\d\d-\d\d, session agent:main:main\nanswered after /);
   expect(out).toMatch(/\d\d:\d\d:\d\d\.\d{3} {2}tool {8}\s+\d+ms {2}exec: failed/);
   expect(out).not.toContain("guard");
-  expect((await run(["4711", "--verbose"])).out).toContain("before_agent_run of guard: nothing to say");
+  expect((await run(["4711", "--verbose"])).out).toContain("before_agent_run by guard: no action");
   const data = JSON.parse((await run(["agent:main:main", "--last", "5", "--json"])).out) as { stories: { about: { messageId: string } }[] };
   expect(data.stories.map(({ about }) => about.messageId)).toEqual(["4712", "4711"]);
 });

@@ -80,7 +80,7 @@ describe("the page about the prompt", () => {
       match[1]!.replace("Subagent Context", "Group Chat Context").replace(/^Channel: .*/, "Channel: …"),
     );
     const rows = rowsOf("prompt.md", "| section |").filter(([name]) => (mode === "full" ? !name!.endsWith("◦") : /[•◦]$/u.test(name!)));
-    expect(rows.flatMap(([name]) => ticked(name!))).toEqual(found.filter((heading) => heading !== "/w/AGENTS.md"));
+    expect(rows.flatMap(([name]) => ticked(name!))).toEqual(found.filter((heading) => heading !== "AGENTS.md"));
   });
 
   test("has a skill that is one, the places of skills and their limits", () => {
@@ -99,7 +99,7 @@ function everything(mode: PromptMode): PromptFacts {
     mode,
     agentId: "main",
     workspaceDir: "/w",
-    tools: ["gateway", "message", "memory_search"].map(tool),
+    tools: ["read", "gateway", "message", "memory_search"].map(tool),
     skillsPrompt: "<available_skills></available_skills>",
     modelAliases: [{ alias: "a", model: "b/c" }],
     docsPath: "/docs",

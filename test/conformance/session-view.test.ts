@@ -127,7 +127,11 @@ const exchange = fc
         timestamp: NOW - calls[0]![2],
       },
     },
-    ...calls.map(([id, size]) => ({ type: "message", message: { role: "toolResult", toolCallId: id, toolName: "read", content: "r".repeat(size) } })),
+    ...calls.map(([id, size]) => {
+      // Some show a page that the next one of the same tab replaces.
+      const shown = size % 2 === 0 ? { details: { page: { key: "tab", whole: true } } } : {};
+      return { type: "message", message: { role: "toolResult", toolCallId: id, toolName: "read", content: "r".repeat(size), ...shown } };
+    }),
   ]);
 const stretch = fc.oneof({ weight: 3, arbitrary: entry.map((single): unknown[] => [single]) }, { weight: 1, arbitrary: exchange });
 const place = fc.constantFrom("chain", "chain", "chain", "chain", "chain", "chain", "chain", "chain", "root", "none", "odd");

@@ -107,7 +107,7 @@ describe.each(WIRE_APIS)("%s", (api) => {
     for (const given of ['["a.txt"]', '"a.txt"', ...(whole ? [] : ['{"path":"a.t', "read a.txt", '{"path":"a"}}'])]) {
       await using server = await startModelServer(streamed(api, { toolCalls: [{ ...CALL, arguments: [given] }] }));
       const [part] = messageIn(await call(server, api, { tools: [TOOL] })).content.filter(({ type }) => type === "toolCall");
-      expect(part).toMatchObject({ name: "read", arguments: {}, argumentsError: `the arguments are no JSON object: ${given}` });
+      expect(part).toMatchObject({ name: "read", arguments: {}, argumentsError: `the arguments are not a JSON object: ${given}` });
     }
   });
 
@@ -164,7 +164,7 @@ describe.each(WIRE_APIS)("%s", (api) => {
     const frames = STREAMS[api]!({ text: ["half an ", "answer"] });
     await using server = await startModelServer();
     server.play({ kind: "cut", after: frames.slice(0, 2) });
-    expect(await failureFrom(call(server, api))).toMatchObject({ malformed: true, text: "the stream ended before the answer did" });
+    expect(await failureFrom(call(server, api))).toMatchObject({ malformed: true, text: "the stream ended before the response was complete" });
     server.play({ kind: "reset", after: frames.slice(0, 2) });
     expect(await failureFrom(call(server, api))).toMatchObject({ phase: "stream" });
     server.play({ kind: "reset" });

@@ -143,6 +143,32 @@ test("/queue steer shows a client's message to the turn that runs, and both call
   expect(rows.map(({ messageId, outcome }) => `${messageId} ${outcome}`).sort()).toEqual(["r1 answered", "r2 merged"]);
 });
 
+test("a picture is shown to the turn that runs with its message; a message with other files waits, because a turn reads them when it begins", async () => {
+  let calls = 0;
+  const shown: Steered[] = [];
+  const picture = { type: "image" as const, mimeType: "image/png", data: "aGk=" };
+  const asked = Promise.withResolvers<void>();
+  await using place: Place = await openPlace(OPEN, {
+    wrap: (turn) => async (input, ports) => {
+      calls += 1;
+      if (input.runId !== "r1") return turn(input, ports);
+      await accept(place, "r2", "two", { images: [picture] });
+      await accept(place, "r3", "three", { files: [{ path: "/nowhere/a.pdf", mimeType: "application/pdf" }] });
+      asked.resolve();
+      await expect.poll(() => place.conversation.depth(KEY)).toBe(1);
+      shown.push(...ports.steered!());
+      const left = [...shown];
+      return turn(input, { ...ports, steered: () => left.splice(0) });
+    },
+  });
+  await settingUp(place, { queueMode: "steer" });
+  await accept(place, "r1", "one");
+  await asked.promise;
+  await Promise.all(["r1", "r2", "r3"].map((id) => place.conversation.outcome(id)));
+  expect(shown.map(({ text, images }) => [text, images])).toEqual([["two", [picture]]]);
+  expect(calls).toBe(2);
+});
+
 test("messages that were answered together are answered together after a crash", async () => {
   const first = gate();
   const before: Place & { readonly folder: string } = await openPlace(OPEN, {
@@ -202,7 +228,7 @@ test("a run that fails leaves a note in the history that people see once, and no
   const [transcript] = await place.store.read("transcripts.ofSession", { agentId: "main", sessionId: session.entry.sessionId });
   const history = await readHistory(place.store, transcript!.file, 100);
   expect(history.filter((message) => "errorMessage" in message)).toMatchObject([
-    { role: "assistant", content: [], stopReason: "error", errorMessage: "the workspace is gone" },
+    { role: "assistant", content: [], stopReason: "error", errorMessage: "the workspace is gone", idempotencyKey: "r2:assistant" },
   ]);
   expect(history.findIndex((message) => "errorMessage" in message)).toBeLessThan(history.length - 2);
   expect(JSON.stringify(heard.at(-1))).not.toContain("the workspace is gone");

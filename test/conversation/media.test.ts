@@ -57,6 +57,26 @@ test("a voice note is stored, shown to hooks with its facts, and transcribed whe
   expect(readFileSync(heard[0]!.path).equals(OPUS)).toBe(true);
 });
 
+test("in a group that wants to be spoken to, a voice note that names the agent is answered, and any other is not", async () => {
+  const { channel } = platform({ "a.ogg": OPUS, "b.ogg": OPUS });
+  const said = ["someone bring milk", "Robin, what time is it"];
+  const config = {
+    channels: { test: { groupPolicy: "open", groups: { "*": { requireMention: true } } } },
+    messages: { groupChat: { mentionPatterns: [String.raw`\brobin\b`] } },
+    tools: { media: { audio: { echoTranscript: true } } },
+  };
+  await using place = await openPlace(config, { channel, storesMedia: true, transcribe: async () => said.shift() });
+  const chat = { type: "group", id: "g1" } as const;
+  await place.inbound.accept(event("", { chat, to: "g1", media: [file("audio", "a.ogg", { mimeType: "audio/ogg" })] }));
+  await place.quiet();
+  expect(place.sent).toEqual([]);
+  await place.inbound.accept(event("", { chat, to: "g1", media: [file("audio", "b.ogg", { mimeType: "audio/ogg" })] }));
+  const texts = await place.out(2);
+  expect(texts.join("\n")).toMatch(/📝 "Robin, what time is it"/);
+  expect(texts.join("\n")).toMatch(/Transcript:\nRobin, what time is it/);
+  expect(texts.join("\n")).not.toContain("milk");
+});
+
 test("words beside a recording stay the message's own, and only the first recording is transcribed unless all are wanted", async () => {
   const { channel } = platform({ "a.ogg": OPUS, "b.ogg": OPUS });
   const transcribe = async ({ path }: Recording) => (path.includes("a---") ? "first" : "second");
@@ -97,7 +117,7 @@ test("a recording without words, or one that is wrong, is still a message with a
   await using place = await openPlace(OPEN, { channel, storesMedia: true, transcribe: async () => answers.shift()?.() });
   await place.inbound.accept(event("", { media: [file("audio", "note.ogg")] }));
   const [silent] = await place.out(1);
-  expect(silent).toMatch(/<media:audio>[\s\S]*\[media attached: .*\][\s\S]*\[media: no words were recognised in the recording\]/);
+  expect(silent).toMatch(/<media:audio>[\s\S]*\[media attached: .*\][\s\S]*\[media: no speech was recognized in the recording\]/);
   await place.inbound.accept(event("", { id: "second", media: [file("audio", "note.ogg")] }));
   const [, wrong] = await place.out(2);
   expect(wrong).toMatch(/\[media: the recording could not be transcribed: the recording is empty\]/);

@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), "openclaw-spoken-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const program = join(folder, "speak");
-writeFileSync(program, '#!/bin/sh\nprintf "RIFF----WAVE%s" "$(cat)" > "$1"\n');
+writeFileSync(program, '#!/bin/sh\nprintf "RIFF----WAVEdata\\377\\377\\377\\177%s" "$(cat)" > "$1"\n');
 chmodSync(program, 0o755);
 
 type Tts = NonNullable<NonNullable<OpenClawConfig["messages"]>["tts"]>;
@@ -54,7 +54,7 @@ async function lab(tts: Tts, more: OpenClawConfig = {}) {
 }
 
 /** The answers are echoes of what was said, behind a line about it. */
-const spokenIn = ({ mediaUrl }: ChannelOutboundContext): string => readFileSync(mediaUrl!, "utf8").slice(12);
+const spokenIn = ({ mediaUrl }: ChannelOutboundContext): string => readFileSync(mediaUrl!, "latin1").slice(20);
 
 test("an answer is followed by its sound, as a voice note where there are some", async () => {
   const { place, all } = await lab({ auto: "always" });

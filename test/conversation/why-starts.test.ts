@@ -57,7 +57,7 @@ test("a scheduled job is named, with the time it was due and how late it began",
 test("heartbeats, internal hooks and webhooks are named", async () => {
   expect((await startOf("heartbeat", `heartbeat:main:${T0}`))?.text).toBe("heartbeat of agent main");
   expect((await startOf("heartbeat", "heartbeat:main:2", { payload: { heartbeat: { isRelay: true } } }))?.text).toBe(
-    "heartbeat of agent main, to act on what has come in",
+    "heartbeat of agent main, to handle new events",
   );
   expect(await startOf("cron", `boot:${T0}:main`)).toMatchObject({ kind: "hook", name: "boot-md", text: expect.stringContaining("BOOT.md of agent main") });
   expect(await startOf("webhook", "w1", { text: "[hook:w1 GitHub] push" })).toEqual({
@@ -74,20 +74,20 @@ test("sub-agents name who started them, and their results name them", async () =
     kind: "subagent",
     name: "Stars",
     sessionKey: "agent:main:main",
-    text: 'task of the sub-agent "Stars", started by session agent:main:main',
+    text: 'sub-agent task "Stars", started by session agent:main:main',
   });
   expect(await startOf("announce", `announce:v1:${CHILD}:child-run`)).toMatchObject({
     kind: "report",
     sessionKey: CHILD,
-    text: `result of the sub-agent "Stars" (${CHILD})`,
+    text: `result of sub-agent "Stars" (${CHILD})`,
   });
-  expect(await startOf("announce", "announce:v1:agent:main:subagent:gone:run")).toMatchObject({ text: "result of the sub-agent agent:main:subagent:gone" });
+  expect(await startOf("announce", "announce:v1:agent:main:subagent:gone:run")).toMatchObject({ text: "result of sub-agent agent:main:subagent:gone" });
   const provenance = { kind: "inter_session", sourceSessionKey: "agent:main:other" };
-  expect((await startOf("session", "s1", { payload: { provenance } }))?.text).toBe("message of session agent:main:other");
+  expect((await startOf("session", "s1", { payload: { provenance } }))?.text).toBe("message from session agent:main:other");
 });
 
 test("a message that a person wrote has no such start", async () => {
   const story = await storyOf("message", "m1", { payload: { channel: "webchat" } });
   expect(story.about.start).toBeUndefined();
-  expect(story.steps[0]?.text).toBe("message of a client (webchat)");
+  expect(story.steps[0]?.text).toBe("message from a client (webchat)");
 });

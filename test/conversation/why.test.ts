@@ -120,7 +120,7 @@ test("a stranger's message: how to let them in, and the code that was sent", asy
   await place.out(1);
   await place.quiet();
   const [story] = await tell(place.store, "10");
-  expect(story!.verdict).toMatchObject({ outcome: "refused", todo: "let them in: openclaw pairing list test" });
+  expect(story!.verdict).toMatchObject({ outcome: "refused", todo: "approve the sender: openclaw pairing list test" });
   expect(textOf(story!, "delivery")).toContain("sent as message m1");
 });
 
@@ -165,7 +165,7 @@ test("a stopped message says so", async () => {
   while ((await place.store.read("turns.unfinished", {})).length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
   await place.inbound.accept(event("waits", { id: "15" }));
   while (place.conversation.depth(KEY) === 0) await new Promise((resolve) => setTimeout(resolve, 2));
-  expect((await tell(place.store, "15"))[0]!.verdict).toMatchObject({ outcome: "waiting", text: "waits: 1 in front of it" });
+  expect((await tell(place.store, "15"))[0]!.verdict).toMatchObject({ outcome: "waiting", text: "queued, 1 ahead" });
   expect((await tell(place.store, "14"))[0]!.verdict).toMatchObject({ outcome: "running" });
   await place.conversation.stop(KEY);
   await place.quiet();
@@ -224,7 +224,7 @@ test("a message in which the process ends again and again is given up, and calle
   expect(story!.verdict).toMatchObject({
     outcome: "failed",
     level: "bad",
-    text: expect.stringMatching(/^poison: given up after 4 attempts.*the sender was notified$/),
+    text: expect.stringMatching(/^poison: abandoned after 4 attempts.*the sender was notified$/),
   });
   expect(kinds(story!).filter((kind) => kind === "resumed")).toHaveLength(3);
   expect(textOf(story!, "tool")).toBe("exec: outcome unknown");
@@ -259,7 +259,7 @@ test("what plugins decided stands in the story with their times: before the turn
     "reply_dispatch",
   ]);
   expect(said.find(({ details }) => details!["hook"] === "before_dispatch")).toMatchObject({
-    text: "before_dispatch of guard: content",
+    text: "before_dispatch by guard: content",
     ms: expect.any(Number),
     details: { decision: "decided" },
   });
@@ -274,7 +274,7 @@ test("a message that a plugin stopped names it, with its reason and its time", a
   await place.quiet();
   const [story] = await tell(place.store, "18");
   expect(story!.verdict).toMatchObject({ outcome: "refused", text: "no reply: stopped by guard: not on sundays" });
-  expect(textOf(story!, "hook")).toBe("before_dispatch of guard: cancel: not on sundays");
+  expect(textOf(story!, "hook")).toBe("before_dispatch by guard: cancel: not on sundays");
 });
 
 test("an answer that did not go out is no success: what failed, and how often it was tried", async () => {

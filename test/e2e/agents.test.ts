@@ -58,7 +58,7 @@ async function addBound(name: string, template: string): Promise<number> {
 }
 
 const MARKS: Readonly<Record<string, string>> = {
-  personal: "These files are how you last from one session to the next",
+  personal: "You start every session without memories",
   coder: "You write, read and repair code",
   family: "You are in a group of people who know each other",
   readonly: "You answer questions about the files in this folder",

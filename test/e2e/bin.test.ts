@@ -1,9 +1,11 @@
-import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { newBuild, useBuild } from "../../scripts/builds.ts";
 import { ROOT } from "../harness/gateway-process.ts";
 
 const VERSION = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version as string;
@@ -78,7 +80,34 @@ test("an old Node starts a gateway on the checkout's own runtime with its flags,
   const printed = (...args: string[]) => JSON.parse(runAs("20.20.0", checkout, ...args).stdout) as object;
   expect(printed("gateway", "--port", "1")).toMatchObject({ args: ["gateway", "--port", "1"], flags: FLAGS });
   expect(printed("status")).toMatchObject({ args: ["status"], flags: [] });
+  for (const before of [["--profile", "work"], ["--profile=work"], ["--dev"], ["--no-color", "--profile", "gateway"]])
+    expect(printed(...before, "gateway"), before.join(" ")).toMatchObject({ args: [...before, "gateway"], flags: FLAGS });
+  expect(printed("--profile", "gateway", "status")).toMatchObject({ flags: [] });
 });
+
+test.each([[["gateway"]], [["--profile", "work", "gateway"]], [["--dev", "gateway"]], [["node", "run"]], [["tui"]]])(
+  "a build that %j runs from outlives later builds",
+  async (args) => {
+    const checkout = makeCheckout();
+    const build = (): string => {
+      const folder = newBuild("dist", checkout);
+      writeFileSync(join(folder, "cli.js"), `export const main = () => process.stdin.resume();`);
+      useBuild("dist", folder, checkout);
+      return folder;
+    };
+    const first = build();
+    const child = spawn(process.execPath, [join(checkout, "bin/openclaw"), ...args], { stdio: ["pipe", "ignore", "ignore"] });
+    const ended = once(child, "exit");
+    await expect.poll(() => readdirSync(first)).toContain(`.running-${child.pid}`);
+    build();
+    build();
+    expect(existsSync(join(first, "cli.js"))).toBe(true);
+    child.stdin.end();
+    await ended;
+    build();
+    expect(existsSync(first)).toBe(false);
+  },
+);
 
 test.skipIf(process.platform === "win32")("a service runs with the flags of the checkout's own runtime, as the same process, and ends well", () => {
   const checkout = makeTelling();

@@ -133,7 +133,7 @@ test("numbers and defaults of the pages are those of the code", () => {
       .map(([name, value]) => [ticked(name!)[0], value!.replaceAll("`", "")]),
   );
   expect(defaults).toEqual({ debounceMs: String(queue.debounceMs.value), cap: String(queue.cap.value), drop: queue.drop.value });
-  const modes = page("messages").rowsOf("| mode | what happens to a message that comes meanwhile |");
+  const modes = page("messages").rowsOf("| mode | what happens to a message that arrives during the turn |");
   expect(ticked(modes.find(([name]) => name!.includes("(default)"))![0]!)).toEqual([queue.mode.value]);
   const { attempts, minDelayMs, maxDelayMs, jitter } = retryPolicy({}, "x", "default", undefined);
   expect(page("delivery").text).toContain(`${attempts}, with ${minDelayMs} ms, then twice as long each time up to ${maxDelayMs / 1000} s, varied by a tenth`);
@@ -185,7 +185,7 @@ function laneOf(mode: QueueMode) {
 }
 
 test("the table of queue modes says what happens", () => {
-  const rows = page("messages").rowsOf("| mode | what happens to a message that comes meanwhile |");
+  const rows = page("messages").rowsOf("| mode | what happens to a message that arrives during the turn |");
   expect(rows.map(([name]) => ticked(name!)[0])).toEqual(["collect", "followup", "steer", "steer-backlog", "interrupt"]);
   const happens: Readonly<Record<string, ReturnType<typeof laneOf>>> = {
     collect: { after: [["second", "third"]], steered: [], dropped: [], interrupted: false },

@@ -104,7 +104,7 @@ describe("Telegram", () => {
     await expect.poll(() => codes(chat).length, PATIENCE).toBe(before + 1);
     expect(count(chat, "w-gone")).toBe(0);
     expect(gateway.model.requests.some(({ user }) => user.includes("w-gone"))).toBe(false);
-    await expect(asked(gateway, "channels.pairing.revoke", { channel: "telegram", senderId: String(chat) })).rejects.toThrow("was not let in by pairing");
+    await expect(asked(gateway, "channels.pairing.revoke", { channel: "telegram", senderId: String(chat) })).rejects.toThrow("was not approved by pairing");
   });
 
   test("the command line does the same", async () => {
@@ -112,7 +112,7 @@ describe("Telegram", () => {
       code: 0,
       output: expect.stringContaining("telegram account default is stopped") as string,
     });
-    expect((await gateway.cli("channels", "status")).output).toContain("stopped by hand");
+    expect((await gateway.cli("channels", "status")).output).toContain("stopped manually");
     expect(await gateway.cli("channels", "restart", "telegram", "--json")).toMatchObject({ code: 0 });
     await expect.poll(() => isUp(gateway, "telegram"), PATIENCE).toBe(true);
     expect(await gateway.cli("channels", "start", "telegram")).toMatchObject({ code: 0 });

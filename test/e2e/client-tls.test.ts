@@ -15,5 +15,5 @@ test("an encrypted gateway is reached by its own commands, and by others who pin
   const client = { id: "test", mode: "test", version: "1.0.0", platform: "linux" } as const;
   const options = { url: gateway.url!, token: TOKEN, client, reconnect: false } as const;
   await expect(connectNode(options)).rejects.toThrow(/self.signed certificate/);
-  await expect(connectNode({ ...options, tlsFingerprint: "00".repeat(32) })).rejects.toThrow(/fingerprint .* not the one that is pinned/);
+  await expect(connectNode({ ...options, tlsFingerprint: "00".repeat(32) })).rejects.toThrow(/fingerprint .* not the pinned one/);
 });

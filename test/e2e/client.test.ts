@@ -105,7 +105,7 @@ test("a gateway that never answers is given up", async () => {
   const visitor = await gateway.visitor();
   await visitor.take();
   clock.advance(10_000);
-  await expect(connecting).rejects.toMatchObject({ code: "TIMEOUT", message: expect.stringContaining("did not say hello within 10000 ms") });
+  await expect(connecting).rejects.toMatchObject({ code: "TIMEOUT", message: expect.stringContaining("did not complete the handshake within 10000 ms") });
 });
 
 test("a closed port is an error that says so", async () => {
@@ -165,7 +165,7 @@ test("a request without an answer fails in time, and can be cancelled", async ()
   const slow = client.request("health", {}, { timeoutMs: 1000 });
   await visitor.take();
   clock.advance(1000);
-  await expect(slow).rejects.toMatchObject({ code: "TIMEOUT", message: "health was not answered within 1000 ms" });
+  await expect(slow).rejects.toMatchObject({ code: "TIMEOUT", message: "health got no response within 1000 ms" });
   const controller = new AbortController();
   const cancelled = client.request("health", {}, { signal: controller.signal });
   controller.abort();

@@ -64,7 +64,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   remember: { text: "/remember the tea is green", says: /Noted in memory\/\d{4}-\d{2}-\d{2}\.md, line \d+/ },
   forget: { text: "/forget nothing-like-this-anywhere", says: /./ },
   tts: { text: "/tts status", says: /./ },
-  skill: { text: "/skill nothing-there w-skill", says: /No skill is called "nothing-there"/ },
+  skill: { text: "/skill nothing-there w-skill", says: /There is no skill "nothing-there"/ },
   bash: { text: "/bash help", says: /./ },
   restart: { text: "/restart", says: /estart/ },
 };

@@ -1,5 +1,5 @@
 /** What agents may do with the tool `cron` in a real gateway: whom their jobs write to, and which agents and sessions they reach. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
 import { startTelegram, type FakeTelegram } from "../fakes/telegram/index.ts";
 
@@ -48,6 +48,9 @@ async function call<T>(method: string, params: object): Promise<T> {
 }
 const texts = (to: { readonly id: number }): readonly string[] => telegram.messages(to.id).map(({ text }) => text);
 const jobs = async (): Promise<readonly Job[]> => (await call<{ jobs: readonly Job[] }>("cron.list", { includeDisabled: true })).jobs;
+afterEach(async () => {
+  for (const { id } of await jobs()) await call("cron.remove", { id });
+});
 
 /** The owner writes, the model calls the tool once, and the answer is what came back. */
 async function ask(word: string, args: object): Promise<string> {
@@ -119,6 +122,21 @@ test.each([
   await gateway.aside();
   expect(texts(telegram.me)).toHaveLength(sent);
   await call("cron.remove", { id: job?.id });
+});
+
+test("a reminder quotes the last messages when the agent asks for that", async () => {
+  telegram.say("say w-quoted");
+  await expect.poll(() => texts(telegram.me).some((text) => text.startsWith("Heard") && text.includes("w-quoted")), PATIENCE).toBe(true);
+  const job = { name: "quoting", schedule: DAILY, payload: { kind: "systemEvent", text: "call back" } };
+  await ask("asked-quoting", { action: "add", contextMessages: 3, job });
+  await ask("asked-plain", { action: "add", job: { ...job, name: "plain" } });
+  const textOf = async (name: string) => (await jobs()).find((one) => one.name === name) as Job & { readonly payload: { readonly text: string } };
+  const { id, payload } = await textOf("quoting");
+  expect(payload.text).toMatch(/^call back\n\nRecent context:\n(?:- .*\n?){1,3}$/);
+  expect(payload.text).toContain("w-quoted");
+  const plain = await textOf("plain");
+  expect(plain.payload.text).toBe("call back");
+  for (const one of [id, plain.id]) await call("cron.remove", { id: one });
 });
 
 test("a job reaches neither an agent nor a session that the other tools may not reach", async () => {

@@ -25,7 +25,7 @@ async function runAtTerminal(env: Record<string, string | undefined>, cwd: strin
   return promise;
 }
 
-test("a user who starts the gateway at a terminal gets the address, a link that logs in once, and the model that answers; the link is in no file", async (context) => {
+test("a user who starts the gateway at a terminal gets a link that logs in once, the model that answers and how to stop; the link is in no file", async (context) => {
   context.skip(spawnSync("script", ["--version"]).status !== 0, "needs script of util-linux");
   const place = makePlace();
   using ui = makeFakeUi();
@@ -35,9 +35,9 @@ test("a user who starts the gateway at a terminal gets the address, a link that 
       agents: { defaults: { model: { primary: "builtin/offline" } } },
     }),
   );
-  const said = await runAtTerminal(place.env, place.home, /address +\S+/, /#code=\S+/, /model +\S+\s+\S+/);
-  expect(said).toMatch(/address +http:\/\/127\.0\.0\.1:\d+\/claw\/\s/);
-  expect(said).toMatch(/model +builtin\/offline\s+it is set in agents\.defaults\.model/);
+  const said = await runAtTerminal(place.env, place.home, /#code=\S+/, /Model +\S+\s+\S+/, /Stop +Ctrl\+C/);
+  expect(said).toMatch(/Open +http:\/\/127\.0\.0\.1:\d+\/claw\/#code=\S+ +works once/);
+  expect(said).toMatch(/Model +Built-in offline model +use another: \S+openclaw configure --section model/);
   const link = new URL(/http:\S+#code=\S+/.exec(said)![0]);
   expect(link.pathname).toBe("/claw/");
   const code = link.hash.replace("#code=", "");
@@ -50,5 +50,17 @@ test("a program that starts the gateway gets the log alone", async () => {
   const place = makePlace();
   await using gateway = await place.gateway();
   expect(gateway.output()).toMatch(/ready on \S+/);
-  expect(gateway.output()).not.toMatch(/#code=|log in/);
+  expect(gateway.output()).not.toMatch(/#code=|Ctrl\+C/);
+});
+
+test("a second start at a terminal says where the first one runs and how to open or stop it", async (context) => {
+  context.skip(spawnSync("script", ["--version"]).status !== 0, "needs script of util-linux");
+  const place = makePlace();
+  await using gateway = await place.gateway();
+  const line = [process.execPath, join(ROOT, "bin/openclaw"), "gateway", "--open", "--allow-unconfigured"].map(quoted).join(" ");
+  const { stdout, status } = spawnSync("script", ["-qfec", `exec ${line}`, "/dev/null"], { env: { ...place.env, SHELL: "/bin/sh" }, encoding: "utf8" });
+  const said = stripVTControlCharacters(stdout);
+  expect(said).toMatch(/A gateway is already running at http:\/\/127\.0\.0\.1:\d+ \(process \d+/);
+  expect(said).toMatch(/Open +\S*openclaw dashboard\s+Stop +\S*openclaw gateway stop/);
+  expect([status, gateway.child.exitCode]).toEqual([1, null]);
 });

@@ -115,7 +115,7 @@ test("a configuration file that is away for a moment ends nothing: what was in u
   await gateway.waitFor("is missing, and the gateway ran with it");
   expect(JSON.parse(place.cli("status", "--json").stdout).health).toMatchObject({ status: "degraded", problems: [expect.stringContaining("is missing")] });
   renameSync(`${place.configPath}.away`, place.configPath);
-  await gateway.waitFor("is in order again");
+  await gateway.waitFor("is valid again");
   expect(gateway.child.exitCode).toBeNull();
   expect(JSON.parse(place.cli("status", "--json").stdout).health).toMatchObject({ status: "ok" });
 });
@@ -129,7 +129,7 @@ test("a configuration that is valid and that no gateway would start with is kept
   await gateway.waitFor("Gateway start blocked: set gateway.mode=local");
   expect(JSON.parse(place.cli("status", "--json").stdout).health).toMatchObject({ status: "degraded" });
   place.configure(text);
-  await gateway.waitFor("is in order again");
+  await gateway.waitFor("is valid again");
   expect(gateway.child.exitCode).toBeNull();
 });
 

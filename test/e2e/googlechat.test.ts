@@ -96,6 +96,6 @@ test("where Google does not take the file of an answer, the text comes without i
   writeFileSync(path, Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64"));
   gateway.model.answers(({ user }) => (user.includes("draw") ? `Here is w-apple.\nMEDIA:${path}` : undefined));
   say("draw w-apple");
-  await expect.poll(texts, PATIENCE).toEqual([expect.stringMatching(/^Here is w-apple\.\n\n\[not sent: chart\.png: .*authorization of a user/)]);
+  await expect.poll(texts, PATIENCE).toEqual([expect.stringMatching(/^Here is w-apple\.\n\n\[not sent: chart\.png: .*user authorization/)]);
   expect(ours().flatMap(({ attachment }) => attachment)).toEqual([]);
 });

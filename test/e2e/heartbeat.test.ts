@@ -35,9 +35,12 @@ afterAll(async () => {
   await telegram?.[Symbol.asyncDispose]();
 });
 beforeEach(() => gateway.model.answers(undefined));
-afterEach(() => {
+afterEach(async () => {
   rmSync(join(gateway.workspace, "HEARTBEAT.md"), { force: true });
   beats({ every: "0m" });
+  // The next test's answers and settings are not for a beat of this one.
+  await expect.poll(async () => (await call<{ heartbeatSeconds: number }>("health", { probe: true })).heartbeatSeconds, PATIENCE).toBe(0);
+  await expect.poll(() => call("chat.page", { sessionKey: "agent:main:main" }), PATIENCE).toMatchObject({ runs: [], pending: [] });
 });
 
 /** Sets how agents are woken; the running gateway takes it up. */
@@ -72,7 +75,7 @@ test("without a file, or with one that asks for nothing, no model is asked, and 
   beats({ every: "1s", activeHours: { start: "00:00", end: "00:01", timezone: new Date().getUTCHours() === 0 ? "Asia/Tokyo" : "UTC" } });
   await beatAs({ status: "skipped", reason: "quiet-hours" });
   expect(gateway.model.requests.length).toBe(before);
-  expect((await gateway.cli("system", "event", "--text", "w-quiet", "--mode", "now")).output).toContain("when its active hours begin");
+  expect((await gateway.cli("system", "event", "--text", "w-quiet", "--mode", "now")).output).toContain("when its active hours start");
   beats({ every: "0m" });
   await call("set-heartbeats", { enabled: false });
   expect((await gateway.cli("system", "event", "--text", "w-off", "--mode", "now")).output).toContain("heartbeats are off");
@@ -224,13 +227,14 @@ test("the main session learns about each alert of several beats outside of it", 
   gateway.model.answers(({ user }) => (user.includes("HEARTBEAT.md") ? `Alert number ${(alerts += 1)}.` : undefined));
   asks("- look at the alarms\n");
   beats({ every: "1s", isolated: true });
-  await expect.poll(texts, PATIENCE).toContain("Alert number 3.");
+  const sent = (): readonly string[] => texts().filter((text) => text.startsWith("Alert number "));
+  await expect.poll(() => sent().length, PATIENCE).toBeGreaterThanOrEqual(3);
   beats({ every: "0m" });
   gateway.model.answers(undefined);
   telegram.say("say w-alarms");
   await expect.poll(texts, PATIENCE).toContainEqual(heard("alarms"));
   const shown = gateway.model.requests.findLast(({ user }) => user.includes("w-alarms"))?.user;
-  for (const n of [1, 2, 3]) expect(shown).toContain(`A heartbeat sent the user this: Alert number ${n}.`);
+  for (const alert of sent()) expect(shown).toContain(`A heartbeat sent the user this: ${alert}`);
 });
 
 test.each(["heartbeat.due", "heartbeat.accepted", "inbox.committed", "turn.started", "outbox.committed", "heartbeat.reported"])(

@@ -117,7 +117,7 @@ test.each(["received", "claim", "dispatch"])(
     const { payload } = await gateway.operator.request("why", { what: "recent", last: 5 });
     const stories = payload!["stories"] as { about: { asked?: string }; verdict: { text: string; todo?: string } }[];
     const { verdict } = stories.find(({ about }) => about.asked === poison)!;
-    expect(verdict.text).toContain("the process ended each time a plugin looked at it");
+    expect(verdict.text).toContain("the gateway process exited each time a plugin handled it");
     expect(verdict.todo).toContain("openclaw plugins disable");
   },
   60_000,

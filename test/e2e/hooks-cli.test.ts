@@ -57,21 +57,21 @@ test("hooks are listed with their state, and what is wrong with files is said", 
   expect((json("hooks", "list", "--eligible") as typeof listed).hooks).toHaveLength(4);
   expect(place.cli("hooks", "info", "greeter").stdout).toMatch(/why +needs the program no-such-program/);
   expect(json("hooks", "info", "greeter")).toMatchObject({ hookKey: "greeter", requirements: { bins: ["no-such-program"] } });
-  expect(place.cli("hooks", "check")).toMatchObject({ code: 1, stdout: expect.stringContaining("4 of 5 hooks can be used") });
+  expect(place.cli("hooks", "check")).toMatchObject({ code: 1, stdout: expect.stringContaining("4 of 5 hooks are ready") });
   expect(json("hooks", "check")).toMatchObject({ total: 5, eligible: 4, notEligible: 1 });
-  expect(place.cli("hooks", "info", "nope")).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no hook "nope"') });
+  expect(place.cli("hooks", "info", "nope")).toMatchObject({ code: 1, stderr: expect.stringContaining('hook "nope" not found') });
 });
 
 test("a hook is turned on and off in the configuration, which keeps its comments", () => {
   const on = place.cli("hooks", "enable", "command-logger");
-  expect(on.stdout).toContain("Hooks are on now, and with them: boot-md, bootstrap-extra-files, session-memory.");
+  expect(on.stdout).toContain("This also turned on these hooks: boot-md, bootstrap-extra-files, session-memory.");
   expect(internal()).toEqual({ enabled: true, entries: { "command-logger": { enabled: true } } });
   expect(config()).toContain("// mine");
   expect(place.cli("hooks", "disable", "command-logger").code).toBe(0);
   expect(internal()).toEqual({ enabled: true, entries: { "command-logger": { enabled: false } } });
   expect(place.cli("hooks", "list").stdout).toMatch(/^command-logger +off/m);
   hook(".openclaw-state/hooks/greeter", "greeter", '{"openclaw":{"events":["command:new"],"requires":{"env":["NOT_THERE"]}}}');
-  expect(place.cli("hooks", "enable", "greeter")).toMatchObject({ code: 1, stderr: expect.stringContaining("needs the variable NOT_THERE") });
+  expect(place.cli("hooks", "enable", "greeter")).toMatchObject({ code: 1, stderr: expect.stringContaining("needs the environment variable NOT_THERE") });
 });
 
 test("the commands of the documentation work as they stand there", () => {
@@ -94,7 +94,7 @@ describe("openclaw hooks install", () => {
     expect(json("hooks", "install", "./greeter", "--dry-run")).toMatchObject({ ok: true, dryRun: true, hooks: ["greeter"] });
     expect(existsSync(join(place.stateDir, "hooks/greeter"))).toBe(false);
     const installed = place.cli("hooks", "install", "./greeter");
-    expect(installed).toMatchObject({ code: 0, stdout: expect.stringContaining("full authority") });
+    expect(installed).toMatchObject({ code: 0, stdout: expect.stringContaining("full access") });
     expect(readFileSync(join(place.stateDir, "hooks/greeter/handler.js"), "utf8")).toBe(HANDLER);
     expect(internal()).toMatchObject({ enabled: true, entries: { greeter: { enabled: true } }, installs: { greeter: { source: "path", hooks: ["greeter"] } } });
     expect(place.cli("hooks", "list").stdout).toMatch(/^greeter +not checked +openclaw-managed/m);
@@ -112,13 +112,13 @@ describe("openclaw hooks install", () => {
 
   test("what is no hook, or leads out of its package, is refused and nothing is changed", () => {
     write("empty/README.md", "nothing");
-    expect(place.cli("hooks", "install", "./empty").stderr).toContain("this is no hook");
+    expect(place.cli("hooks", "install", "./empty").stderr).toContain("this is not a hook");
     write("mute/HOOK.md", "---\nname: mute\n---\n");
     write("mute/handler.js", HANDLER);
     expect(place.cli("hooks", "install", "./mute").stderr).toContain("the hook mute cannot be used");
     hook("outer", "outer");
     write("pack/package.json", JSON.stringify({ name: "pack", openclaw: { hooks: ["../outer"] } }));
-    expect(place.cli("hooks", "install", "./pack")).toMatchObject({ code: 1, stderr: expect.stringMatching(/lies outside of the package|does not exist/) });
+    expect(place.cli("hooks", "install", "./pack")).toMatchObject({ code: 1, stderr: expect.stringMatching(/is outside the package|does not exist/) });
     write("evil/package.json", JSON.stringify({ name: "..", openclaw: { hooks: ["a"] } }));
     hook("evil/a", "a");
     expect(place.cli("hooks", "install", "./evil").stderr).toContain("cannot be the name of a folder");

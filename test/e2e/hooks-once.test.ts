@@ -21,8 +21,10 @@ export default function register(api) {
     note("before_dispatch", content);
     return content.includes("w-change") ? { content: content.replace("w-change", "w-changed") } : undefined;
   });
-  api.on("reply_dispatch", ({ ctx }, { dispatcher }) => {
+  api.on("reply_dispatch", ({ ctx }, { dispatcher, recordProcessed, markIdle }) => {
     note("reply_dispatch", ctx.Body);
+    recordProcessed("completed", { reason: "seen" });
+    markIdle("message_completed");
     if (!ctx.Body.includes("w-take")) return undefined;
     dispatcher.sendFinalReply({ text: "took over" });
     return { handled: true, queuedFinal: true, counts: { final: 1 } };
@@ -165,12 +167,12 @@ test("a run that is given up after too many kills keeps what the user wrote", as
   gateway.model.holds(({ user }) => user.includes(word));
   await gateway.operator.request("chat.send", { sessionKey, message: `say ${word}`, idempotencyKey: sessionKey });
   for (let life = 1; life < 10; life += 1) {
-    await expect.poll(async () => asked() >= life || (await history()).includes("given up"), PATIENCE).toBe(true);
+    await expect.poll(async () => asked() >= life || (await history()).includes("abandoned"), PATIENCE).toBe(true);
     if (asked() < life) break;
     await kill();
   }
   gateway.model.holds(undefined);
-  await expect.poll(history, PATIENCE).toContain("given up");
+  await expect.poll(history, PATIENCE).toContain("abandoned");
   const { messages } = JSON.parse(await history()) as { messages: readonly { role: string; content: readonly { text: string }[]; errorMessage?: string }[] };
   expect(messages.map(({ role, content }) => [role, content.map(({ text }) => text).join("")])).toEqual([
     ["user", `say ${word}`],

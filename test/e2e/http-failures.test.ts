@@ -98,7 +98,7 @@ function ask(gateway: GatewayProcess, api: Api, agent: string, stream: boolean, 
 
 const FAILURES = [
   { agent: "unauthorized", status: 502, code: "provider_auth", text: /Incorrect API key/ },
-  { agent: "abroad", status: 502, code: "provider_auth", text: /Not here.*does not serve the place.*the key is not the cause/ },
+  { agent: "abroad", status: 502, code: "provider_auth", text: /Not here.*does not serve the region.*the key is not the cause/ },
   { agent: "unpaid", status: 402, code: "provider_billing", text: /credit/ },
   { agent: "limited", status: 429, code: "rate_limit_exceeded", text: /Rate limit/ },
   { agent: "broke", status: 402, code: "budget_exceeded", text: /budget/i },
@@ -136,11 +136,11 @@ describe("a failed run", () => {
       [402, "budget_exceeded"],
     ]);
     const { stdout } = await place.start("why", "recent", "--last", "3");
-    expect(stdout).toMatch(/garbled\/m1: bad answer: .*no JSON/);
+    expect(stdout).toMatch(/garbled\/m1: bad answer: .*not JSON/);
     expect(stdout).toMatch(/broken\/m1: server error: .*boom/);
     expect(stdout).not.toContain("timeout");
     expect(stdout.split("openclaw models status")).toHaveLength(3);
-    expect(stdout).toMatch(/budget per day[^]*see the budgets: .*openclaw models budgets/);
+    expect(stdout).toMatch(/budget per day[^]*check the budgets: .*openclaw models budgets/);
   });
 
   test("a rate limit says when to try again", async () => {
@@ -174,7 +174,7 @@ test("SIGTERM lets streams end, tells what cannot, refuses what is new; what was
   for (const [at, stream] of endless.entries()) {
     const text = await stream.text();
     expect(text).toContain("the beginning");
-    expect(APIS[at]!.errorIn(text)).toMatchObject({ code: "RESTARTING", message: expect.stringContaining("goes on after the restart") });
+    expect(APIS[at]!.errorIn(text)).toMatchObject({ code: "RESTARTING", message: expect.stringContaining("continues after the restart") });
     expect(text).toMatch(/data: \[DONE\]\n\n$/);
   }
   const left = await whole;

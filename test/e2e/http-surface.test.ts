@@ -52,7 +52,7 @@ test("HEAD is GET without the body", async () => {
 test("nothing is said at unknown paths but that nothing is there", async () => {
   await start();
   const reply = await gateway.ask("/nope?token=x", { method: "POST", body: "{}" });
-  expect([reply.status, reply.json()]).toEqual([404, { error: { message: "nothing at /nope", type: "not_found" } }]);
+  expect([reply.status, reply.json()]).toEqual([404, { error: { message: "not found: /nope", type: "not_found" } }]);
 });
 
 test("a foreign page gets nothing, whatever it holds", async () => {

@@ -143,9 +143,9 @@ test("a hook is loaded only where its gates let it, and a broken one harms nothi
   const output = gateway.output();
   expect(output).toMatch(/hook "throws" could not be loaded: not today \(\S*handler\.js:2\)/);
   expect(output).toContain('the hook wrong could not be loaded: expected a function as its export "run", found walk');
-  expect(output).toContain("the hook mute is not loaded: it names no event");
-  expect(output).toMatch(/handlers\[1\] \(old\/link\.js\) could not be loaded: \S+ lies outside of the workspace/);
-  await expect.poll(() => gateway.output(), PATIENCE).toContain("an exception that nothing caught: too late");
+  expect(output).toContain("the hook mute is not loaded: it has no events");
+  expect(output).toMatch(/handlers\[1\] \(old\/link\.js\) could not be loaded: \S+ is outside the workspace/);
+  await expect.poll(() => gateway.output(), PATIENCE).toContain("an uncaught exception: too late");
   expect(gateway.output()).toContain("the hook late failed: at once");
   expect(text(inState("logs/commands.log"))).toBe(logged);
   await say("say w-alive");
@@ -246,10 +246,10 @@ test("replaced code of a hook is said to need a restart, and a hook of this prog
   write(inHome("again/handler.ts"), "export default () => {};");
   gateway.configure({ hooks: ENABLED });
   const first = await gateway.cli("hooks", "install", "./again");
-  expect(first.output).toContain("boot-md: takes the place of the hook of this program with the same name");
+  expect(first.output).toContain("boot-md: replaces the bundled hook with the same name");
   await gateway.start();
   const second = await gateway.cli("hooks", "install", "./again", "--force");
-  expect(second).toMatchObject({ code: 0, output: expect.stringContaining("still runs the old code; to load the new: ") });
+  expect(second).toMatchObject({ code: 0, output: expect.stringContaining("still runs the old code; load the new code with: ") });
   expect(second.output).not.toContain("without a restart");
   await gateway.stop();
   rmSync(inState("hooks/boot-md"), { recursive: true });

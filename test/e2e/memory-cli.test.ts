@@ -184,14 +184,14 @@ test("forget shows what would be removed, asks, and removes", () =>
     writeFileSync(note, "- The cellar key is REDWING5.\n- Eggs.\n");
     expect((await cli("forget", "redwing5", "--preview")).stdout).toMatch(/1\. memory\/2026-10-03\.md#L1: - The cellar key/);
     const refused = await cli("forget", "redwing5");
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("without a terminal, --yes is needed")]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("No changes made: without a terminal, use --yes to confirm")]);
     expect(readFileSync(note, "utf8")).toContain("REDWING5");
     const done = await cli("forget", "redwing5", "--yes");
-    expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/✓ removed 1 line of notes, 0 messages[\s\S]*backups that were made before/)]);
+    expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/✓ Removed 1 line of notes, 0 messages[\s\S]*earlier backups/)]);
     expect(readFileSync(note, "utf8")).toBe("- Eggs.\n");
     expect((await cli("forget", "memory/2026-10-03.md#L1", "--yes")).code).toBe(0);
     expect(readFileSync(note, "utf8")).toBe("");
-    expect((await cli("forget", "nothing-like-it-anywhere")).stdout).toMatch(/Nothing contains that/);
+    expect((await cli("forget", "nothing-like-it-anywhere")).stdout).toMatch(/No match in notes or conversations/);
   }));
 
 test("forget says before and after which lines stay: files outside of the workspace's memory are not changed", async () => {
@@ -207,8 +207,8 @@ test("forget says before and after which lines stay: files outside of the worksp
     await bothWays(async () => {
       const preview = (await cli("forget", "pipit8", "--preview")).stdout;
       expect(preview).toMatch(/club\.md#L2: - The PIPIT8 code\. \(stays: not in the workspace's memory; edit it yourself\)/);
-      expect(preview).toMatch(/Out of reach:\n.*club\.md#L2: not in the workspace's memory; edit it yourself/);
-      expect((await cli("forget", "pipit8", "--yes")).stdout).toMatch(/removed 0 lines of notes/);
+      expect(preview).toMatch(/Cannot be removed here:\n.*club\.md#L2: not in the workspace's memory; edit it yourself/);
+      expect((await cli("forget", "pipit8", "--yes")).stdout).toMatch(/Removed 0 lines of notes/);
       expect(readFileSync(file, "utf8")).toBe("a\n- The PIPIT8 code.\n");
     });
   } finally {

@@ -96,11 +96,11 @@ test("a secret in notes, messages, answers, results of tools and deliveries is n
   expect(holding(CANARY).length).toBeGreaterThan(3);
 
   const shown = await say(`/forget ${CANARY.toLowerCase()}`);
-  expect(shown).toMatch(/would be removed for good/);
+  expect(shown).toMatch(/would be permanently removed/);
   expect(shown).toMatch(/1\. MEMORY\.md, line 3: - The safe opens/);
   const answered = await say("/forget confirm");
   expect(answered).toMatch(/^Removed 2 lines of notes \(MEMORY\.md, memory\/2026-10-05\.md\), [2-9] messages/);
-  expect(answered).toMatch(/Out of reach: .*backups that were made before/);
+  expect(answered).toMatch(/Not covered: .*earlier backups/);
   expect(answered).not.toContain(CANARY);
 
   expect(readFileSync(join(workspace, "MEMORY.md"), "utf8")).toBe("# Memory\n\n- The plumber is Werner.\n");
@@ -174,9 +174,9 @@ test("lines of a note and one entry of a conversation are removed by their place
 });
 
 test("what matches nothing, too much or nonsense is said so", async () => {
-  expect(await say("/forget zzz-not-there-at-all")).toMatch(/Nothing contains that/);
+  expect(await say("/forget zzz-not-there-at-all")).toMatch(/No match in notes or conversations/);
   expect(holding("zzz-not-there").filter((file) => !file.endsWith(".log"))).toEqual([]);
-  expect(await say("/forget confirm")).toMatch(/Nothing waits for a confirmation/);
+  expect(await say("/forget confirm")).toMatch(/Nothing to confirm/);
   expect(await say("/forget")).toMatch(/Usage: \/forget/);
   for (const params of [
     { text: "a" },

@@ -17,9 +17,10 @@ const questions = readQuestions(join(FOLDER, "questions.jsonl"));
 function writesOf({ sessionId, messages }: Conversation): readonly Write[] {
   const file = transcriptFile("main", sessionId);
   const isGroup = messages.some(({ speaker }) => speaker !== undefined);
-  const entries = messages.map(({ id, role, speaker, at, text }) => {
+  const entries = messages.map(({ id, role, speaker, at, text }, n) => {
+    const parentId = messages[n - 1]?.id ?? null;
     const content = [{ type: "text", text: speaker === undefined ? text : `${speaker}: ${text}` }];
-    return { id, parentId: null, type: "message", line: JSON.stringify({ type: "message", id, parentId: null, timestamp: at, message: { role, content } }) };
+    return { id, parentId, type: "message", line: JSON.stringify({ type: "message", id, parentId, timestamp: at, message: { role, content } }) };
   });
   const header = JSON.stringify({ type: "session", version: 3, id: sessionId, timestamp: messages[0]?.at });
   return [

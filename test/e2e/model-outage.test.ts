@@ -110,13 +110,13 @@ test("a rest that an older version wrote down after time-outs mutes nothing; one
     expect(refused).toContain("rate limit");
     expect(refused).toContain("openclaw models auth clear");
     expect(place.cli("models", "auth", "status").stdout).toMatch(/config:models\.providers\.acme\.apiKey +main +large +\S.* +rate limit/);
-    expect(place.cli("models", "auth", "clear").stdout).toContain(`${KEY_ID} may be used again for large`);
+    expect(place.cli("models", "auth", "clear").stdout).toContain(`Cleared the cooldown of ${KEY_ID} for large`);
     expect(await ask(client, "main")).toContain("all well");
   });
   // Without a gateway the command works on the files.
   write("auth");
   expect(restsOf(place)).toMatchObject([{ id: KEY_ID, kind: "auth" }]);
-  expect(place.cli("models", "auth", "clear", "--provider", "other").stdout).toBe("Nothing rests.\n");
+  expect(place.cli("models", "auth", "clear", "--provider", "other").stdout).toBe("No cooldowns\n");
   expect(place.cli("models", "auth", "clear", "--provider", "acme").stdout).toContain(KEY_ID);
   expect(restsOf(place)).toEqual([]);
 });

@@ -199,7 +199,7 @@ describe("the official client: responses", () => {
     expect(types.at(-1)).toBe("response.failed");
   });
 
-  test("unknown keys, files by their id and tools that are no functions are refused", async () => {
+  test("unknown keys, files by id and tools that are no functions are refused", async () => {
     const create = (body: object): Promise<unknown> => client.responses.create({ model: "openclaw", input: "x", ...body });
     await expect(create({ surprise: 1 })).rejects.toMatchObject({ status: 400, message: "400 at root: unexpected property 'surprise'" });
     await expect(create({ input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }] })).rejects.toMatchObject({ status: 501 });
@@ -254,28 +254,28 @@ describe("the official client: files of responses", () => {
     await using closed = await surface({ allowUrl: false }, fetchFile);
     await expect(clientOf(closed).responses.create(asked(file))).rejects.toMatchObject({
       status: 400,
-      message: expect.stringMatching(/files are not fetched/) as string,
+      message: expect.stringMatching(/fetching files is turned off/) as string,
     });
     await using elsewhere = await surface({ urlAllowlist: ["other.example"] }, fetchFile);
     await expect(clientOf(elsewhere).responses.create(asked(file))).rejects.toMatchObject({
       status: 400,
-      message: expect.stringMatching(/not fetched from there/) as string,
+      message: expect.stringMatching(/may not be fetched from this host/) as string,
     });
   });
 
   test.each<[string, object, object, RegExp]>([
     ["with a password", {}, { file_data: encoded(pdfOf(["x"], { isEncrypted: true })) }, /protected with a password/],
-    ["that is too large", { maxBytes: 10 }, { file_data: encoded(Buffer.alloc(100, "x"), "text/plain") }, /more than the 10 B/],
+    ["that is too large", { maxBytes: 10 }, { file_data: encoded(Buffer.alloc(100, "x"), "text/plain") }, /the limit is 10 B/],
     [
       "of another type",
       {},
       { filename: "a.png", file_data: encoded(Buffer.from("89504e470d0a1a0a", "hex"), "image/png") },
-      /files of type image\/png are not read/,
+      /files of type image\/png are not supported/,
     ],
     ["of a type that is not allowed", { allowedMimes: ["text/plain"] }, { file_data: encoded(pdfOf(["x"])) }, /expected text\/plain/],
     ["that is no base64", {}, { file_data: "%%%" }, /not valid base64/],
     ["without content", {}, {}, /file_data, file_url or a source/],
-    ["at a strange address", {}, { file_url: "file:///etc/passwd" }, /begins with http/],
+    ["at a strange address", {}, { file_url: "file:///etc/passwd" }, /must begin with http/],
   ])("a file %s is refused with the reason", async (_, files, part, reason) => {
     await using open = await surface(files);
     await expect(clientOf(open).responses.create(asked({ type: "input_file", ...part }))).rejects.toMatchObject({

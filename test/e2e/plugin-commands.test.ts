@@ -54,8 +54,8 @@ test("a plugin's command gets its arguments, the configuration and a logger; its
 
 test.each([
   ["throws", ["notes", "fail"], 'error: the command "notes" of the plugin notes failed: out of paper\n'],
-  ["leaves an error that nothing catches", ["notes", "lose"], /error: notes: a rejected promise that nothing handled: lost \(.*index\.ts:\d+\)\n/],
-  ["wants what only the gateway has", ["notes", "sessions"], /the plugin notes failed: a plugin's command runs beside the gateway/],
+  ["leaves an error that nothing catches", ["notes", "lose"], /error: notes: an unhandled promise rejection: lost \(.*index\.ts:\d+\)\n/],
+  ["wants what only the gateway has", ["notes", "sessions"], /the plugin notes failed: a plugin's command runs outside the gateway/],
   ["was given what it does not take", ["notes", "add", "x", "--loud"], /unknown option '--loud'/],
   ["was not given what it needs", ["notes", "add"], /missing required argument 'text'/],
 ])("a command that %s ends with 1 and says so", (_what, args, message) => {
@@ -71,7 +71,7 @@ test("commands in manifests are in the help, without loading code; only the plug
   install(place, "other", "export default () => {}", { activation: { onCommands: ["other"] } });
   install(place, "silent", "export default () => {}");
   for (const args of [["--help"], ["help"], []])
-    expect(place.cli(...args).stdout).toMatch(/Commands of plugins\n {2}notes {2}keeps\\u001b\[2J notes \(plugin notes\)\n {2}other {2}plugin other\n/);
+    expect(place.cli(...args).stdout).toMatch(/Plugin commands\n {2}notes {2}keeps\\u001b\[2J notes \(plugin notes\)\n {2}other {2}Plugin other\n/);
   expect(place.cli("nots").stderr).toContain('did you mean "notes"?');
   expect(["notes", "other", "silent"].map((id) => wasLoaded(place, id))).toEqual([false, false, true]);
   expect(place.cli("notes", "code").code).toBe(7);
@@ -101,7 +101,7 @@ test("a plugin that cannot be loaded is named, and stands in no other's way", ()
   const unknown = place.cli("nobody");
   expect([unknown.code, unknown.stderr]).toEqual([
     1,
-    expect.stringMatching(/unknown command "nobody"; plugins that may have it could not be loaded: broken \(.*index\.ts:\d+/),
+    expect.stringMatching(/unknown command "nobody"; these plugins may provide it but could not be loaded: broken \(.*index\.ts:\d+/),
   ]);
 });
 
@@ -113,7 +113,10 @@ test("a registrar that fails, or that does not keep its manifest's word, is an e
     code: 1,
     stderr: expect.stringMatching(/^error: the plugin fails could not add its commands: no commands today \(.*index\.ts\)/),
   });
-  expect(place.cli("liar")).toMatchObject({ code: 1, stderr: expect.stringContaining('the command "liar" belongs to a plugin that does not bring it: liar') });
+  expect(place.cli("liar")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the command "liar" belongs to a plugin that does not provide it: liar'),
+  });
 });
 
 test("of two plugins with one command the first has it; commands may stand below another", () => {

@@ -77,8 +77,8 @@ test("users call the skills that may be called: with the model, or with the tool
   expect(gateway.model.requests.at(-1)!.user).toMatch(/Use the skill "garden"[^]*w-roses/);
   const asked = gateway.model.requests.length;
   expect(await said("/shouter good morning")).toBe("shouter: GOOD MORNING");
-  expect(await said("/skill hidden now")).toMatch(/^No skill is called "hidden"\. Skills: /);
-  expect(await said("/skill nothing-there")).toMatch(/^No skill is called "nothing-there"\. Skills: .*garden/);
+  expect(await said("/skill hidden now")).toMatch(/^There is no skill "hidden"\. Skills: /);
+  expect(await said("/skill nothing-there")).toMatch(/^There is no skill "nothing-there"\. Skills: .*garden/);
   expect(await said("/skill")).toMatch(/^Usage: \/skill <name>/);
   expect(gateway.model.requests.length).toBe(asked);
 });

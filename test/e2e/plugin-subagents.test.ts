@@ -145,7 +145,7 @@ test("what cannot be run is refused with what was expected, and nothing is start
     ["run", { ...good, sessionKey: "agent:nobody:subagent:x" }, 'no agent "nobody"'],
     ["run", { ...good, toolsAlsoAllow: ["x"] }, "toolsAlsoAllow is not available"],
     ["run", { ...good, completionDelivery: "current-requester" }, "completionDelivery is not available"],
-    ["run", { ...good, provider: "acme" }, "provider without a model"],
+    ["run", { ...good, provider: "acme" }, "a provider needs a model"],
     ["waitForRun", {}, "needs runId"],
     ["complete", { message: "x" }, "needs agentId"],
     ["complete", { agentId: "nobody", message: "x" }, 'no agent "nobody"'],

@@ -90,13 +90,13 @@ test("enable and disable change the file, keep the user's comments and say what 
   const enabled = place.cli("plugins", "enable", "hello");
   expect(enabled).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^enabled plugin hello in .*the gateway is not running; it applies at its next start\nadded it to plugins\.allow\n$/),
+    stdout: expect.stringMatching(/^Enabled plugin hello in .*the gateway is not running; it applies on the next start\nadded it to plugins\.allow\n$/),
   });
   const text = readFileSync(place.configPath, "utf8");
   expect(text).toContain("// mine");
   expect(text).toContain("// trusted");
   expect(JSON.parse(place.cli("config", "get", "plugins", "--json").stdout)).toMatchObject({ allow: ["x", "hello"], entries: { hello: { enabled: true } } });
-  expect(place.cli("plugins", "enable", "hello").stdout).toContain("nothing to change");
+  expect(place.cli("plugins", "enable", "hello").stdout).toContain("No changes: hello");
   expect(JSON.parse(place.cli("plugins", "disable", "hello", "--json").stdout)).toMatchObject({
     ok: true,
     id: "hello",
@@ -113,7 +113,7 @@ test("enabling a memory plugin gives it the slot, disabling takes it away", () =
   expect(JSON.parse(place.cli("plugins", "list", "--json").stdout).plugins[1]).toMatchObject({ enabled: false, reason: 'memory slot set to "memory-core"' });
   expect(place.cli("plugins", "enable", "keeper").stdout).toContain('plugins.slots.memory is "keeper"');
   expect(JSON.parse(place.cli("plugins", "info", "keeper", "--json").stdout).plugin).toMatchObject({ enabled: true, reason: "holds the memory slot" });
-  expect(place.cli("plugins", "disable", "keeper").stdout).toContain("nobody keeps memory now");
+  expect(place.cli("plugins", "disable", "keeper").stdout).toContain("memory is now off");
   expect(JSON.parse(place.cli("plugins", "info", "keeper", "--json").stdout).plugin).toMatchObject({ enabled: false });
 });
 
@@ -163,9 +163,9 @@ test("of plugins that cannot be loaded nobody says that they are: doctor tries, 
   const place = fixture(`{ gateway: { mode: "local" }, plugins: { allow: ["hello", "broken", "ending"] } }`);
   install(place, "broken");
   writeFileSync(join(place.stateDir, "extensions/broken/index.ts"), `throw new Error("it has no legs");\n`);
-  expect(place.cli("plugins", "list").stdout).toMatch(/2 not checked: no gateway runs/);
+  expect(place.cli("plugins", "list").stdout).toMatch(/2 not checked: no gateway is running/);
   const { code, stdout } = place.cli("plugins", "doctor");
-  expect([code, stdout]).toEqual([1, expect.stringMatching(/broken .*it has no legs[^]*1 of 2 plugins cannot be loaded/)]);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/broken .*it has no legs[^]*1 of 2 plugins failed to load/)]);
   expect(stdout).not.toContain("hello (");
   expect(JSON.parse(place.cli("plugins", "doctor", "--json").stdout)).toMatchObject({ ok: false, plugins: [{ id: "broken", status: "error" }] });
   {
@@ -183,7 +183,7 @@ test("of plugins that cannot be loaded nobody says that they are: doctor tries, 
   const together = place.cli("plugins", "doctor");
   expect([together.code, together.stdout]).toEqual([
     1,
-    expect.stringMatching(/ending .*a plugin cannot end the process that loads it[^]*2 of 3 plugins cannot be loaded/),
+    expect.stringMatching(/ending .*a plugin cannot end the process that loads it[^]*2 of 3 plugins failed to load/),
   ]);
   expect(together.stdout).toMatch(/broken .*it has no legs/);
   expect(together.stdout).not.toContain("hello (");
@@ -202,11 +202,11 @@ test("what cannot be loaded is said when it is installed, and takes the place of
   }
   expect(place.cli("plugins", "install", "./new/other")).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(/other is installed and cannot be loaded: .*it has no legs/),
+    stdout: expect.stringMatching(/other is installed but cannot be loaded: .*it has no legs/),
   });
   expect(place.cli("plugins", "install", "./new/voice")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("the voice that comes with the program stays in use"),
+    stderr: expect.stringContaining("the voice that comes with OpenClaw stays in use"),
   });
   expect(JSON.parse(place.cli("plugins", "info", "voice", "--json").stdout)).toMatchObject({ plugin: { origin: "bundled" } });
   expect(existsSync(join(place.stateDir, "extensions/voice"))).toBe(false);
@@ -243,7 +243,7 @@ test("what the running gateway could not load, and names that are taken, are in 
   const found = JSON.stringify(doctor);
   expect(found).toContain(`the plugin throws could not be loaded by the running gateway: register: no legs (${at("throws")}:2)`);
   expect(found).not.toContain("the plugin hello");
-  expect(place.cli("status").stdout).toMatch(/Plugins +1 could not be loaded \(throws\): .*openclaw plugins list/);
+  expect(place.cli("status").stdout).toMatch(/Plugins +1 failed to load \(throws\): .*openclaw plugins list/);
   expect(JSON.parse(place.cli("status", "--json").stdout)).toMatchObject({ plugins: { failed: [{ id: "throws" }] } });
   const { tools } = JSON.parse(place.cli("tools", "list", "--json").stdout) as { tools: { name: string; source: string }[] };
   expect(
@@ -259,7 +259,7 @@ test("what the running gateway could not load, and names that are taken, are in 
     diagnostics: { pluginId?: string; message: string }[];
   };
   const messages = diagnostics.filter(({ pluginId }) => pluginId === "shadow").map(({ message }) => message);
-  expect(messages).toContain("tool already registered: exec (shadow asks for it, the gateway has it)");
-  expect(messages).toContain("tool already registered: read (shadow made it, the gateway has it)");
-  expect(place.cli("plugins", "doctor").stdout).toContain("shadow: tool already registered: exec (shadow asks for it, the gateway has it)");
+  expect(messages).toContain("tool already registered: exec (requested by shadow, used by the gateway)");
+  expect(messages).toContain("tool already registered: read (from shadow, used by the gateway)");
+  expect(place.cli("plugins", "doctor").stdout).toContain("shadow: tool already registered: exec (requested by shadow, used by the gateway)");
 });

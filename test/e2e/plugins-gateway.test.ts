@@ -167,13 +167,13 @@ test("what was installed and cannot be loaded is reported, and does not take the
   const plugins = (): object => (JSON.parse(readFileSync(at.configPath, "utf8")) as { plugins: object }).plugins;
   await using _gateway = await at.gateway({ build: BUILD });
   const before = plugins();
-  const says = /own was not installed: it cannot be loaded \(.*no luck with own.*; the own that comes with the program stays in use/;
+  const says = /own was not installed: it cannot be loaded \(.*no luck with own.*; the own that comes with OpenClaw stays in use/;
   expect(() => call(at, "plugins.install", { spec: broken("own") })).toThrow(says);
   const { code, stderr } = runCommand(at, ["plugins", "install", broken("own")], { build: BUILD });
   expect([code, stderr]).toEqual([1, expect.stringMatching(says)]);
   expect([plugins(), existsSync(installed(at, "own"))]).toEqual([{ ...before, installs: {} }, false]);
   expect(call(at, "own.say")).toEqual({ said: "own" });
-  const reason = expect.stringMatching(/^lonely is installed and cannot be loaded: .*no luck with lonely/);
+  const reason = expect.stringMatching(/^lonely is installed but cannot be loaded: .*no luck with lonely/);
   const answer = call(at, "plugins.install", { spec: broken("lonely") });
   expect(answer).toMatchObject({ ok: true, id: "lonely", problem: reason });
   expect((answer["warnings"] as string[])[0]).toEqual(reason);

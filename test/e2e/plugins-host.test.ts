@@ -151,7 +151,7 @@ test("what a plugin keeps in a session is shown on its row, and the plugin hears
   call(place, "sessions.pluginPatch", { key: "main", pluginId: "good", namespace: "mood", value: { good: true } });
   const shown = [{ pluginId: "good", namespace: "mood", value: { good: true } }];
   expect(call(place, "sessions.list")).toMatchObject({ sessions: [{ key: "agent:main:main", pluginExtensions: shown }] });
-  expect(() => call(place, "sessions.pluginPatch", { key: "main", pluginId: "good", namespace: "other", value: 1 })).toThrow(/keeps/);
+  expect(() => call(place, "sessions.pluginPatch", { key: "main", pluginId: "good", namespace: "other", value: 1 })).toThrow(/no plugin .* stores/);
   call(place, "sessions.reset", { key: "main" });
   await gateway.waitFor("[good] cleanup reset agent:main:main");
   expect(JSON.stringify(call(place, "sessions.list"))).not.toContain("pluginExtensions");

@@ -49,7 +49,7 @@ describe("openclaw plugins create", () => {
   });
 
   test("a template that is not there names those that are", () => {
-    expect(fixture().cli("plugins", "create", "./x", "--template", "tol").stderr).toContain('did you mean "tool"?; there are tool, hook, command, channel');
+    expect(fixture().cli("plugins", "create", "./x", "--template", "tol").stderr).toContain('did you mean "tool"?; available: tool, hook, command, channel');
   });
 });
 
@@ -61,7 +61,7 @@ describe("openclaw plugins install", () => {
     const archive = readdirSync(join(place.home, "notes")).find((name) => name.endsWith(".tgz"))!;
     const installed = place.cli("plugins", "install", `./notes/${archive}`);
     expect(installed).toMatchObject({ code: 0 });
-    expect(installed.stdout).toContain("full authority");
+    expect(installed.stdout).toContain("full access");
     expect(installed.stdout).toMatch(/^sha512-/m);
     expect(installed.stderr).toContain("unpacking");
     expect(readFileSync(place.configPath, "utf8")).toContain("// mine");
@@ -73,7 +73,7 @@ describe("openclaw plugins install", () => {
       deleted: join(place.stateDir, "extensions/notes"),
     });
     expect(existsSync(join(place.stateDir, "extensions/notes"))).toBe(false);
-    expect(place.cli("plugins", "list").stdout).toBe("no plugins are installed\n");
+    expect(place.cli("plugins", "list").stdout).toBe("No plugins installed\n");
   });
 
   test("plugins that are installed and on are asked before, those that are off are not", () => {
@@ -148,7 +148,7 @@ describe("openclaw plugins install", () => {
       ids: ["notes"],
       record: { source: "path" },
       scan: { status: "ok" },
-      warning: expect.stringContaining("full authority"),
+      warning: expect.stringContaining("full access"),
     });
     expect(place.cli("plugins", "install", "./notes")).toMatchObject({ code: 1, stderr: expect.stringContaining("plugin already exists") });
     expect(place.cli("plugins", "install")).toMatchObject({ code: 1, stderr: expect.stringContaining("expected a folder, an archive or an npm package") });

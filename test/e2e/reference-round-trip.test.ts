@@ -51,7 +51,7 @@ test("conversations go there and back", async () => {
   expect((await gateway.operator.request("sessions.patch", { key: "agent:main:trip" })).payload).toMatchObject({ entry: { thinkingLevel: "high" } });
 
   // The file follows while the gateway runs, and a restart finds nothing new in it.
-  const taken = (): number => gateway.output().split("has been taken in").length;
+  const taken = (): number => gateway.output().split("has been imported").length;
   await say("agent:main:late", "written while it runs");
   await expect.poll(() => Object.keys(reference.load()), PATIENCE).toContain("agent:main:late");
   const [before, times] = [await listed(), taken()];

@@ -167,20 +167,20 @@ describe("by the command line", () => {
     expect(code).toBe(0);
     const { pid } = gateway.child;
     expect(JSON.parse(stdout)).toEqual({ ok: true, restarted: true, pid, url: gateway.url!.replace("http", "ws"), durationMs: expect.any(Number) });
-    expect(home.cli("gateway", "restart")).toMatchObject({ code: 0, stdout: expect.stringContaining(`process ${pid} answers on`) });
+    expect(home.cli("gateway", "restart")).toMatchObject({ code: 0, stdout: expect.stringContaining(`Process ${pid} answers on`) });
     await isBack(gateway, 3);
     expect(times(gateway, "restarting:")).toBe(2);
   });
 
   test("without a gateway it says how to start one", () => {
-    expect(place().cli("gateway", "restart")).toMatchObject({ code: 1, stderr: expect.stringMatching(/no gateway runs on .*openclaw gateway/) });
+    expect(place().cli("gateway", "restart")).toMatchObject({ code: 1, stderr: expect.stringMatching(/no gateway is running on .*openclaw gateway/) });
   });
 
   test("usage-cost shows what was used by day, or that nothing was", async () => {
     const home = place();
     await using gateway = await home.gateway();
     expect(gateway.url).toBeDefined();
-    expect(home.cli("gateway", "usage-cost")).toMatchObject({ code: 0, stdout: "nothing was used in the last 30 days\n" });
+    expect(home.cli("gateway", "usage-cost")).toMatchObject({ code: 0, stdout: "No usage in the last 30 days\n" });
     expect(JSON.parse(home.cli("gateway", "usage-cost", "--days", "7", "--json").stdout)).toMatchObject({ days: 7, daily: [], totals: { totalCost: 0 } });
     expect(home.cli("gateway", "usage-cost", "--days", "none")).toMatchObject({ code: 1, stderr: expect.stringContaining("--days") });
   });
@@ -193,7 +193,7 @@ describe("by a change of the file", () => {
     home.configure(`{ gateway: { ${GATEWAY}, ${QUICK} }, logging: { consoleLevel: "debug" }, agents: { defaults: { heartbeat: { every: "0m" } } } }`);
     await gateway.waitFor(/configuration changed: .*logging\.consoleLevel/);
     // At the new level, in the gateway that ran with the old one.
-    await gateway.waitFor('nothing of "heartbeat" runs yet');
+    await gateway.waitFor('"heartbeat" is not running yet');
     expect(times(gateway, "restarting:")).toBe(0);
     home.configure(`{ gateway: { ${GATEWAY}, ${QUICK} }, commands: { text: false } }`);
     await gateway.waitFor(/restarting: config change: .*commands\.text/);
@@ -223,14 +223,14 @@ describe("by a change of the file", () => {
     expect(gateway.output()).toContain("restarting: config change: commands.text");
   });
 
-  test("a file that is mended to what it was is in order again", async () => {
+  test("a file that is mended to what it was is valid again", async () => {
     const home = place(QUICK);
     await using gateway = await home.gateway();
     const good = readFileSync(home.configPath, "utf8");
     home.configure("{ broken");
     await gateway.waitFor("config reload skipped (invalid config)");
     home.configure(good);
-    await gateway.waitFor("is in order again");
+    await gateway.waitFor("is valid again");
     expect(JSON.parse(home.cli("status", "--json").stdout).health).toMatchObject({ status: "ok", problems: [] });
     expect(times(gateway, "restarting:")).toBe(0);
   });
@@ -245,7 +245,7 @@ describe("by a change of the file", () => {
     home.configure(`{ gateway: { ${GATEWAY}, ${QUICK}, controlUi: { basePath: "/other" } } }`);
     gateway.child.kill("SIGUSR1");
     expect(await gateway.exited).toEqual({ code: 1, signal: null });
-    const why = /the gateway could not be opened again after its restart \(.*\): the database has schema version 900/;
+    const why = /the gateway could not start again after a restart \(.*\): the database has schema version 900/;
     expect(gateway.output()).toMatch(why);
     expect(home.cli("logs").stdout).toMatch(why);
     expect(existsSync(join(home.stateDir, "gateway.lock"))).toBe(false);

@@ -37,9 +37,9 @@ describe("a model that does not answer in time", () => {
 
   test("fails `openclaw agent`, in words and as JSON", async () => {
     const words = await place.start("agent", "--agent", "main", "--message", "hello");
-    expect(words).toMatchObject({ code: 1, stderr: expect.stringContaining("no answer within the configured time (agents.defaults.timeoutSeconds)") });
+    expect(words).toMatchObject({ code: 1, stderr: expect.stringContaining("no reply within the configured time (agents.defaults.timeoutSeconds)") });
     const json = await place.start("agent", "--agent", "main", "--message", "hello", "--timeout", "1", "--json");
-    expect(json).toMatchObject({ code: 1, stderr: expect.stringContaining("no answer within 1 s") });
+    expect(json).toMatchObject({ code: 1, stderr: expect.stringContaining("no reply within 1 s") });
     expect(JSON.parse(json.stdout)).toMatchObject({ result: { meta: { aborted: true, stopReason: "timeout" } } });
   });
 
@@ -52,7 +52,7 @@ describe("a model that does not answer in time", () => {
     });
     expect([response.status, await response.json()]).toEqual([
       504,
-      { error: expect.objectContaining({ code: "run_timeout", message: expect.stringContaining("no answer within 1 s") }) },
+      { error: expect.objectContaining({ code: "run_timeout", message: expect.stringContaining("no response within 1 s") }) },
     ]);
   });
 
@@ -110,7 +110,7 @@ test("a gateway that is stopped in its tracks is named as one that does not answ
   try {
     const [why, health] = await Promise.all([place.start("why", "recent", "--timeout", "1000"), place.start("health", "--timeout", "1000")]);
     expect(why).toMatchObject({ code: 0, stdout: expect.stringContaining("answered after"), stderr: expect.stringContaining("does not answer") });
-    expect(health).toMatchObject({ code: 1, stderr: expect.stringMatching(/process \d+ holds the lock of .* and does not answer/) });
+    expect(health).toMatchObject({ code: 1, stderr: expect.stringMatching(/process \d+ holds the lock of .* but does not answer/) });
   } finally {
     gateway.child.kill("SIGCONT");
   }
@@ -125,7 +125,7 @@ test("what is not known is not claimed while the configuration is missing or bro
     rmSync(place.configPath);
     const { checks } = JSON.parse(place.cli("doctor", "--non-interactive", "--json").stdout) as { checks: readonly { id: string; text: string }[] };
     expect(checks.filter(({ id }) => id.startsWith("models.")).map(({ text }) => text)).toEqual(
-      Array(2).fill(expect.stringContaining("is missing, and the last good configuration is in use")),
+      Array(2).fill(expect.stringContaining("is missing and the last good configuration is in use")),
     );
   }
   writeFileSync(place.configPath, "{ gateway: { port: 29876, mode:");

@@ -90,6 +90,30 @@ test.each([
   expect(counts).toEqual([1, 1, 1, 1, 1]);
 });
 
+test("a session that answers ANNOUNCE_SKIP after an exchange posts nothing in its chat", async () => {
+  const word = "w-unannounced";
+  telegram.say(`${word}hello`);
+  await expect.poll(texts, PATIENCE).toContain(`Heard ${word}hello.`);
+  const inner = gateway.model.requests.length;
+  gateway.model.answers((request) => {
+    const { user } = request;
+    if (user.includes("The exchange with the other session is over.")) return "ANNOUNCE_SKIP";
+    if (user.includes(`ping ${word}`)) return `pong ${word}`;
+    if (user.includes(`pong ${word}`)) return "REPLY_SKIP";
+    if (!user.includes(`begin ${word}`)) return undefined;
+    if (lastRole(request) === "tool") return `sent ${word}`;
+    return { text: "", calls: [{ name: "sessions_send", args: { sessionKey: chat, message: `ping ${word}`, timeoutSeconds: 20 } }] };
+  });
+  const before = texts().length;
+  await call("chat.send", { sessionKey: `agent:main:${word}`, message: `begin ${word}`, idempotencyKey: `begin-${word}` });
+  const announced = (): number =>
+    gateway.model.requests.slice(inner).filter(({ user }) => user.includes("The exchange with the other session is over.")).length;
+  await expect.poll(announced, PATIENCE).toBe(1);
+  await gateway.aside();
+  await expect.poll(() => gateway.isDelivered(), PATIENCE).toBe(true);
+  expect(texts().slice(before)).toEqual([]);
+});
+
 test("an exchange that has ended is not begun again by the next process", async () => {
   const before = gateway.model.requests.length;
   await gateway.stop();

@@ -33,3 +33,26 @@ test("a conversation is saved as people wrote it, without what the channel adds 
   const { payload } = await gateway.operator.ask("memory.search", { query: "w-plum", minScore: 0 });
   expect((payload as { results: readonly { path: string }[] }).results.map(({ path }) => path)).toContain(`memory/${files()[0]}`);
 });
+
+test.each(["session-memory.saved", "session-memory.named"])("a gateway that is killed at %s has saved the conversation", async (failpoint) => {
+  await using gateway = await startLabGateway({
+    build: "dist-test",
+    sections: { hooks: { internal: { enabled: true } } },
+    env: { OPENCLAW_FAILPOINT: failpoint },
+  });
+  gateway.model.answers(({ user }) => (user.includes("w-pear") && user.includes("assistant:") ? "about-pears" : undefined));
+  const say = async (message: string): Promise<void> => {
+    await gateway.operator.request("chat.send", { sessionKey: "main", message, idempotencyKey: message }).catch(() => {});
+  };
+  await say("say w-pear");
+  await expect.poll(() => gateway.model.requests.filter(({ user }) => user.includes("w-pear")).length, PATIENCE).toBe(1);
+  await gateway.operator.request("agent.wait", { runId: "say w-pear", timeoutMs: 20_000 });
+  void say("/new");
+  expect(await gateway.ended()).toMatchObject({ signal: "SIGKILL" });
+  const folder = join(gateway.workspace, "memory");
+  const texts = (): readonly string[] => readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+  expect(texts()).toEqual([expect.stringContaining("user: say w-pear\nassistant: Heard w-pear.")]);
+  await gateway.start({ OPENCLAW_FAILPOINT: "" });
+  await gateway.aside();
+  for (const text of texts()) expect(text).toContain("user: say w-pear\nassistant: Heard w-pear.");
+});

@@ -82,7 +82,7 @@ test("an agent with a list of skills has no others: not in its prompt, not as co
     const { payloads = [] } = (payload?.["result"] ?? {}) as { payloads?: readonly { text: string }[] };
     return payloads.map(({ text: one }) => one).join("\n") || String(error?.message);
   };
-  await expect.poll(() => said("/skill healthcheck")).toBe('No skill is called "healthcheck". Skills: summarize');
+  await expect.poll(() => said("/skill healthcheck")).toBe('There is no skill "healthcheck". Skills: summarize');
   await said("say w-narrow");
   const { body } = gateway.model.requests.findLast(({ user }) => user.includes("w-narrow"))!;
   expect([body.includes("<name>summarize</name>"), body.includes("<name>healthcheck</name>")]).toEqual([true, false]);

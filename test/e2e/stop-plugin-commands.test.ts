@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { FakeTelegram, User } from "../fakes/telegram/index.ts";
 import { startTelegramGateway, type TelegramGateway } from "../security/telegram-gateway.ts";
 
-const LATE = "/hangs ended after it was stopped; its result is dropped";
+const LATE = "/hangs finished after it was stopped; its result is dropped";
 const SOON = { timeout: 20_000, interval: 20 };
 
 /** `/listens` ends when it is stopped; `/hangs` ends when `/release` is said, whatever happens. Both write down how they ended. */

@@ -143,8 +143,9 @@ test("digits name a number of the list and nothing else, and a stop says what wa
   });
   await say(session, "go");
   await expect.poll(() => lastAnswer(session), PATIENCE).toBe("started");
-  for (let digit = 3; digit <= 9; digit += 1) expect(await answered(session, `/kill ${digit}`)).toBe(`⚠️ the list has 2 sub-agents and no number ${digit}`);
-  for (const letter of "abcdef") expect(await answered(session, `/kill ${letter}`)).toContain("no sub-agent is called");
+  for (let digit = 3; digit <= 9; digit += 1)
+    expect(await answered(session, `/kill ${digit}`)).toBe(`⚠️ the list has 2 sub-agents, there is no number ${digit}`);
+  for (const letter of "abcdef") expect(await answered(session, `/kill ${letter}`)).toContain("there is no sub-agent");
   expect(await answered(session, "/kill 1")).toBe("Stopped Two.");
   expect(await answered(session, "/kill all")).toBe("Stopped One.");
 });
@@ -153,7 +154,7 @@ test.each([
   ["\u001b[31mred", "control or invisible"],
   ["two\nlines", "control or invisible"],
   ["\u202eback", "control or invisible"],
-  ["x".repeat(65), "the label has 65 characters; at most 64 are taken"],
+  ["x".repeat(65), "the label has 65 characters; the limit is 64"],
 ])("the label %j is refused with a reason", async (label, why) => {
   const session = `agent:main:labelled${label.length}`;
   const before = asked("[Subagent Task]: w-labelled").length;

@@ -37,7 +37,7 @@ test("a running child is listed, described and stopped by commands, and then rep
   expect(await command(session, "/subagents")).toMatch(/\*\*Active sub-agents\*\*\n1\. Stars \(.*\) running - count the stars/);
   const info = await command(session, "/subagents info sta");
   expect(info).toMatch(/Status: running\nLabel: Stars\nTask: count the stars\nRun: [0-9a-f-]{36}\nSession: agent:main:subagent:/);
-  expect(await command(session, "/subagents info nobody")).toContain('no sub-agent is called "nobody"');
+  expect(await command(session, "/subagents info nobody")).toContain('there is no sub-agent "nobody"');
   await say(session, "/kill 1");
   const list = async (): Promise<string> => command(session, "/subagents list");
   await expect.poll(list, PATIENCE).toMatch(/\*\*Active sub-agents\*\*\nnone\n\n\*\*Last 30 minutes\*\*\n1\. Stars \(.*\) killed/);
@@ -162,6 +162,6 @@ test("two sessions that only talk to each other end at the limit of turns, and a
   expect(pongs()).toBe(2);
   // The model sees that no person wrote it, and the transcript says so.
   expect(asked("w-ping")[0]!.user).toContain("[Inter-session message] sourceSession=agent:main:one");
-  expect(refused).toContain("this session itself");
+  expect(refused).toContain("That is this session");
   expect(asked("w-self")).toEqual([]);
 });

@@ -51,7 +51,7 @@ test("the tree names parents, states, models and costs, and only what is below t
   const cut = await call<Tree>("subagents.list", { limit: 1 });
   expect(cut).toMatchObject({ truncated: true, subagents: [{ label: "oak child" }, { label: "oak grandchild" }] });
   const { output } = await gateway.cli("why", grandchild?.runId ?? "", "--verbose");
-  expect(output).toContain(`task of the sub-agent "oak grandchild", started by session ${child?.sessionKey}`);
+  expect(output).toContain(`sub-agent task "oak grandchild", started by session ${child?.sessionKey}`);
   await call("subagents.kill", { sessionKey: grandchild?.sessionKey });
 });
 
@@ -117,4 +117,38 @@ test("a sub-agent that is not there is refused with what to do", async () => {
     expect(ok).toBe(false);
     expect(error?.message).toContain('there is no sub-agent with the session "agent:main:subagent:nobody"');
   }
+});
+
+test("a gateway that is killed while it stops a sub-agent has stopped it, and reports nothing", async () => {
+  const session = "agent:main:killed-halfway";
+  await gateway.stop();
+  await gateway.start({ OPENCLAW_FAILPOINT: "subagent.killed" });
+  await grow(session, "yew");
+  const [child] = await treeOf(session);
+  void gateway.operator.request("subagents.kill", { sessionKey: child?.sessionKey }).catch(() => {});
+  expect(await gateway.ended()).toMatchObject({ signal: "SIGKILL" });
+  await gateway.start();
+  const killed = { status: "killed", reported: true };
+  await expect.poll(() => treeOf(session), PATIENCE).toMatchObject([killed, killed]);
+  gateway.model.holds(undefined);
+  await gateway.aside();
+  expect(reports("yew child")).toEqual([]);
+});
+
+test("a gateway that is killed while it steers a sub-agent goes on with the message, once", async () => {
+  const session = "agent:main:steered-halfway";
+  await gateway.stop();
+  await gateway.start({ OPENCLAW_FAILPOINT: "subagent.steered" });
+  await grow(session, "box");
+  const [, grandchild] = await treeOf(session);
+  const steering = { sessionKey: grandchild?.sessionKey, message: "say w-leafless", idempotencyKey: "steer-box" };
+  void gateway.operator.request("subagents.steer", steering).catch(() => {});
+  expect(await gateway.ended()).toMatchObject({ signal: "SIGKILL" });
+  await gateway.start();
+  await expect.poll(async () => (await treeOf(session)).map(({ status }) => status), PATIENCE).toEqual(["done", "done"]);
+  // The message is in the conversation once, also when the request is made again.
+  await gateway.operator.request("subagents.steer", steering);
+  const { messages } = await call<{ messages: readonly { role: string; content: unknown }[] }>("chat.history", { sessionKey: grandchild?.sessionKey });
+  expect(messages.filter(({ role, content }) => role === "user" && JSON.stringify(content).includes("w-leafless"))).toHaveLength(1);
+  await expect.poll(() => reports("box child").length, PATIENCE).toBe(1);
 });

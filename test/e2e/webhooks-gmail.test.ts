@@ -74,7 +74,7 @@ test("an address in use, a missing program and missing settings are named, and m
   await once(taken, "listening");
   const { port } = taken.address() as { port: number };
   await using gateway = await startWatched(google, port);
-  await expect.poll(() => gateway.output(), PATIENCE).toContain(`another program listens on 127.0.0.1:${port}`);
+  await expect.poll(() => gateway.output(), PATIENCE).toContain(`another program is listening on 127.0.0.1:${port}`);
   expect(served(google)).toBe(1);
   gateway.configure(hooksOf({ account: "me@example.org", topic: TOPIC }));
   await expect.poll(() => gateway.output(), PATIENCE).toContain("hooks.gmail.pushToken is not set");

@@ -62,7 +62,7 @@ test.each([
   ["/agent", { message: "x", wakeMode: "zzz" }, "wakeMode must be now|next-heartbeat"],
   ["/agent", { message: "x", deliver: "no" }, "deliver must be true or false"],
   ["/agent", { message: "x", timeoutSeconds: "abc" }, "timeoutSeconds must be a number of seconds"],
-  ["/agent", { message: "x", name: {} }, "name must be a text"],
+  ["/agent", { message: "x", name: {} }, "name must be a string"],
 ])("a request to %s with %j is refused, and the text says why", async (path, body, error) => {
   expect(await post(path, body)).toMatchObject({ status: 400, body: { ok: false, error } });
 });

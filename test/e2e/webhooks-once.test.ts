@@ -125,7 +125,7 @@ test("a report for which the main session has no space waits, and is there as so
   for (let n = 0; n < 500 && status === 200; n += 1) ({ status } = await postHook(gateway, "/wake", { text: `w-waits ${n}`, mode: "next-heartbeat" }));
   expect(status).toBe(429);
   expect((await postHook(gateway, "/agent", { message: "say w-full", name: "Full" })).status).toBe(202);
-  await expect.poll(() => gateway.output(), PATIENCE).toContain('the report of the webhook run "Full" waits');
+  await expect.poll(() => gateway.output(), PATIENCE).toContain('the report of the webhook run "Full" is waiting');
   expect(asked("Hook Full: ")).toBe(0);
   await gateway.operator.request("chat.send", { sessionKey: "main", message: "anything new?", idempotencyKey: "drains" });
   await expect.poll(() => asked("Hook Full: Heard w-full."), PATIENCE).toBe(1);

@@ -27,8 +27,8 @@ test("web.login.start shows a code, web.login.wait ends when the phone has scann
     () => `no answer\n${gateway.output()}`,
   );
   const again = await gateway.operator.request("web.login.start", { idempotencyKey: "login-2" });
-  expect(again.payload!["message"]).toContain("linked already as +15550001000");
+  expect(again.payload!["message"]).toContain("already linked as +15550001000");
   const { code, output } = await gateway.cli("channels", "logout", "--channel", "whatsapp");
-  expect([code, output]).toEqual([0, "signed out of whatsapp account default\n"]);
+  expect([code, output]).toEqual([0, "Signed out of whatsapp account default\n"]);
   expect(whatsapp.world.devices).toEqual([]);
 });

@@ -12,6 +12,8 @@ export interface FakeDocker {
   addImage(name: string): void;
   forgetImages(): void;
   stop(container: string): void;
+  /** What `docker port` says about a port inside. */
+  publish(inside: number, text: string): void;
   /** What the engine says instead of doing anything; nothing makes it well again. */
   breakDown(says: string | undefined): void;
 }
@@ -28,6 +30,7 @@ case "$1" in
   tag) touch "$(image "$3")" ;;
   inspect) n="\${@: -1}"; [ -e "$D/containers/$n" ] || { echo "Error: No such container: $n" >&2; exit 1; }; cat "$D/containers/$n" ;;
   create) [ -e "$D/containers/$3" ] && { echo "Conflict. The container name $3 is already in use" >&2; exit 1; }; echo false > "$D/containers/$3" ;;
+  port) cat "$D/ports/\${3//[\\/]/_}" 2>/dev/null || { echo "Error: No public port '$3' published for $2" >&2; exit 1; } ;;
   start) echo true > "$D/containers/$2" ;;
   rm) rm -f "$D/containers/$3" ;;
   exec)
@@ -47,7 +50,7 @@ esac
 
 export function makeFakeDocker(): FakeDocker {
   const folder = mkdtempSync(join(tmpdir(), "fake-docker-"));
-  for (const name of ["bin", "images", "containers"]) mkdirSync(join(folder, name));
+  for (const name of ["bin", "images", "containers", "ports"]) mkdirSync(join(folder, name));
   writeFileSync(join(folder, "bin/docker"), SCRIPT(folder));
   chmodSync(join(folder, "bin/docker"), 0o755);
   const broken = join(folder, "broken");
@@ -63,6 +66,7 @@ export function makeFakeDocker(): FakeDocker {
     containers: () => readdirSync(join(folder, "containers")),
     addImage: (name) => writeFileSync(join(folder, "images", name.replaceAll(/[/:]/g, "_")), ""),
     forgetImages: () => readdirSync(join(folder, "images")).forEach((name) => rmSync(join(folder, "images", name))),
+    publish: (inside, text) => writeFileSync(join(folder, "ports", `${inside}_tcp`), `${text}\n`),
     stop: (container) => writeFileSync(join(folder, "containers", container), "false\n"),
     breakDown(says) {
       if (says === undefined) rmSync(broken, { force: true });

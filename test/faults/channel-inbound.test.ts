@@ -128,7 +128,7 @@ test("a turn that takes the process with it is tried at most three times more, t
     await expect.poll(() => calls > seen || saidBy(telegram, telegram.me.id).length > 0, { timeout: 20_000, interval: 5 }).toBe(true);
   }
   expect(calls).toBeLessThanOrEqual(4);
-  expect(saidBy(telegram, telegram.me.id).map(({ text }) => text)).toEqual([expect.stringContaining("please send it again")]);
+  expect(saidBy(telegram, telegram.me.id).map(({ text }) => text)).toEqual([expect.stringContaining("Please send it again")]);
   await using place = await openChannelPlace(telegram, { folder, says });
   telegram.say("and now?");
   await place.quiet();

@@ -43,9 +43,9 @@ const BROKEN: readonly Broken[] = [
   {
     what: "a named pipe",
     arrange: (place) => expect(spawnSync("mkfifo", [place.configPath]).status).toBe(0),
-    says: /openclaw\.json is not a regular file; name one/,
+    says: /openclaw\.json is not a regular file; use one/,
   },
-  { what: "a folder", arrange: (place) => mkdirSync(place.configPath), says: /openclaw\.json is a folder; name a file/ },
+  { what: "a folder", arrange: (place) => mkdirSync(place.configPath), says: /openclaw\.json is a folder; use a file/ },
   {
     what: "including itself in a circle",
     arrange(place) {

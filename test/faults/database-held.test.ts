@@ -12,7 +12,7 @@ const TOKEN = "a-token-of-this-test-0123456789";
 const CONFIG = JSON.stringify({
   gateway: { mode: "local", auth: { mode: "token", token: TOKEN }, http: { endpoints: { chatCompletions: { enabled: true } } } },
 });
-const HELD = new RegExp(`openclaw\\.db is held for writing by process ${process.pid}\\b`);
+const HELD = new RegExp(`openclaw\\.db is locked for writing by process ${process.pid}\\b`);
 
 function say(gateway: GatewayProcess): Promise<Response> {
   return fetch(`${gateway.url!.replace(/^ws/, "http").replace(/\/$/, "")}/v1/chat/completions`, {
@@ -29,7 +29,7 @@ test.runIf(process.platform === "linux")(
     place.configure(CONFIG);
     await using gateway = await place.gateway();
     expect((await say(gateway)).status).toBe(200);
-    expect(place.cli("status").stdout).not.toContain("held for writing");
+    expect(place.cli("status").stdout).not.toContain("locked for writing");
     using other = new DatabaseSync(join(place.stateDir, "openclaw.db"));
     other.exec("BEGIN IMMEDIATE");
     const refused = await say(gateway);
@@ -41,7 +41,7 @@ test.runIf(process.platform === "linux")(
     expect((await say(gateway)).status).toBe(503);
     other.exec("ROLLBACK");
     expect((await say(gateway)).status).toBe(200);
-    expect(place.cli("status").stdout).not.toContain("held for writing");
+    expect(place.cli("status").stdout).not.toContain("locked for writing");
   },
 );
 
@@ -55,5 +55,5 @@ test.runIf(process.platform === "linux")("a gateway that cannot open its databas
   other.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
   await using gateway = await place.gateway();
   expect((await gateway.exited).code).toBe(1);
-  expect(gateway.output()).toMatch(new RegExp(`could not open \\S+openclaw\\.db: process ${process.pid}\\b.* holds it for writing`));
+  expect(gateway.output()).toMatch(new RegExp(`could not open \\S+openclaw\\.db: process ${process.pid}\\b.* has locked it for writing`));
 });

@@ -6,6 +6,7 @@ import { findBroken } from "../chaos/kills.ts";
 import { fingerprint } from "../harness/fingerprint.ts";
 import { fill } from "../harness/full-disk.ts";
 import { makePlace } from "../harness/gateway-process.ts";
+import { expectInTime } from "../harness/in-time.ts";
 import { disturb, mountTmpfs, needMounts, needStrace } from "../harness/privileges.ts";
 import { isImported, manyTranscripts, transcriptCount } from "./seed.ts";
 import { startWriting } from "./writing.ts";
@@ -60,7 +61,7 @@ test("when moving the log into the database fails, nothing acknowledged is lost 
   const writing = startWriting(stateDir, { writers: 8, bytes: 4000, wrap: fault.wrap });
   const { code, end, acknowledged, total } = await writing.ended;
   expect([code, end]).toEqual([1, expect.objectContaining({ refused: { STORE_FAILED: 8 }, late: "STORE_FAILED", state: "failed" })]);
-  expect(end!.failure!.message).toMatch(/the log could not be moved into the database.*the disk reports an error/);
+  expect(end!.failure!.message).toMatch(/the write-ahead log could not be moved into the database.*the disk reports an error/);
   expect(total).toBeGreaterThan(8);
   expect(afterFailure(await fault.calls(writing.child.pid))).toEqual([]);
   expect(await findBroken(stateDir, acknowledged)).toEqual([]);
@@ -156,7 +157,7 @@ test("a gateway that has nothing to write survives a disk that has become full, 
   fill(disk.path);
   place.configure(`{ ${settings}, logging: { level: "debug" } }`);
   await gateway.waitFor("configuration changed");
-  await gateway.waitFor(/could not be kept as the last good one.*the disk is full; free some space/);
+  await gateway.waitFor(/could not be saved as the last known good one.*the disk is full; free some space/);
   expect(await (await fetch(`${gateway.url}/health`)).json()).toMatchObject({ ok: true });
   gateway.child.kill("SIGTERM");
   expect(await gateway.exited).toEqual({ code: 0, signal: null });
@@ -180,7 +181,7 @@ test("a slow disk slows what is written and nothing else: health is answered at 
   const fault = disturb("fsync,fdatasync:delay_enter=500000:when=8+", [join(place.stateDir, "openclaw.db-wal")]);
   await using gateway = await place.gateway({ wrap: fault.wrap });
   expect(gateway.url, gateway.output()).toBeDefined();
-  expect(await slowestAnswer(`${gateway.url}/health`, 1600)).toBeLessThan(400);
+  expectInTime(await slowestAnswer(`${gateway.url}/health`, 1600), 400);
   gateway.child.kill("SIGTERM");
   expect((await gateway.exited).code).toBe(0);
   expect((await fault.calls(gateway.child.pid)).filter((line) => line.includes("(DELAYED)")).length).toBeGreaterThan(2);

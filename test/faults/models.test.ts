@@ -187,7 +187,7 @@ test("a tool call that never closes is an answer: the model is shown what is wro
   await using server = await startModelServer();
   server.play({ kind: "stream", frames: STREAMS[API]!({ toolCalls: [{ id: "c", name: "read", arguments: ['{"path": "a'] }] }) });
   const outcome = await ask(server, {});
-  const error = 'the arguments are no JSON object: {"path": "a';
+  const error = 'the arguments are not a JSON object: {"path": "a';
   expect(outcome.result).toMatchObject({ ok: true, message: { content: [{ type: "toolCall", name: "read", arguments: {}, argumentsError: error }] } });
   expect(outcome.rested).toEqual([]);
 });

@@ -86,7 +86,7 @@ test("a gateway that cannot open the restored state goes back to the one it had"
   });
   await using gateway = await place.gateway();
   const { code, stderr } = place.cli("backup", "restore", backup, "--yes");
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/the gateway runs on the state it had.*newer.*kept in .*failed-restore/s)]);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/keeps running on its previous state.*newer.*restored files are in .*failed-restore/s)]);
   expectAnswers(place, gateway);
   expect([count(place), beside(place, "failed-restore").length, beside(place, "before-restore"), beside(place, "restore")]).toEqual([2, 1, [], []]);
 });
@@ -95,18 +95,19 @@ test("a gateway that is killed between the two moves starts again on a whole sta
   const { place, backup } = await withBackup();
   const gateway = await place.gateway({ build: "dist-test", env: { OPENCLAW_FAILPOINT: "restore.moved" } });
   const { code, stderr } = runCommand(place, ["backup", "restore", backup, "--yes"]);
-  expect([code, stderr]).toEqual([1, expect.stringContaining("ended instead of coming back")]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("exited instead of restarting")]);
   expect(await gateway.exited).toMatchObject({ signal: "SIGKILL" });
   await using again = await place.gateway();
   expectAnswers(place, again);
   expect([count(place), beside(place, "before-restore").length]).toEqual([5, 1]);
 });
 
-test("a gateway is restored also where restarts from outside are forbidden: its user asks", async () => {
+test("a gateway that takes no restarts takes no restore either: it says so, and goes on with its state", async () => {
   const { place, backup } = await withBackup();
   place.configure(CONFIG.replace("{ gateway", "{ commands: { restart: false }, gateway"));
   await using gateway = await place.gateway();
-  expect(place.cli("backup", "restore", backup, "--yes").code).toBe(0);
+  const { code, stderr } = runCommand(place, ["backup", "restore", backup, "--yes"]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("commands.restart is false")]);
   expectAnswers(place, gateway);
-  expect(count(place)).toBe(5);
+  expect([count(place), beside(place, "restore"), beside(place, "before-restore")]).toEqual([2, [], []]);
 });

@@ -51,7 +51,7 @@ test("a database that belongs to another user is named with both users, and left
   const before = fingerprint(place.stateDir);
   const { code, stderr } = runCommand(place, ["gateway", "--allow-unconfigured", "--port", "0"], { wrap: AS_NOBODY });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/openclaw\.db belongs to user 0, this process runs as user 65534; start it as that user, or give the file to this one/);
+  expect(stderr).toMatch(/openclaw\.db belongs to user 0, this process runs as user 65534; start it as that user, or change the file's owner/);
   expect(fingerprint(place.stateDir, /^logs/)).toEqual(before);
 });
 

@@ -105,7 +105,7 @@ test("a tool that returns what is no result is reported in words", async () => {
     tools.map(({ name }) => ({ name })),
   );
   expect(found).toHaveLength(given.length);
-  expect(found[0]!.text).toContain("returned something that is no result");
+  expect(found[0]!.text).toContain("returned an invalid result");
   expect(found[1]).toMatchObject({ text: "fine", failed: false });
   expect(found[2]!.text).toBe("(odd2 returned nothing)");
   expect(found[4]!.text).toBe("42");

@@ -21,10 +21,10 @@ export interface FuzzFrame {
   readonly waits?: true;
 }
 
-/** Answers of 300 KB: asked for, but not a thousand times. */
-const RARE: ReadonlySet<string> = new Set(["config.schema"]);
-/** A change of the configuration may restart the gateway, which ends every connection: that has its own tests. */
-const RESTARTING: ReadonlySet<string> = new Set(["config.set", "config.patch", "config.apply"]);
+/** Answers of 300 KB, and work of a second: asked for, but not a thousand times. */
+const RARE: ReadonlySet<string> = new Set(["config.schema", "security.audit", "backup.create", "update.status", "update.check"]);
+/** They may restart the gateway, which ends every connection: that has its own tests. */
+const RESTARTING: ReadonlySet<string> = new Set(["config.set", "config.patch", "config.apply", "update.restart"]);
 /** Asks the network for a package, and restarts: that has its own tests, with a registry. */
 const FETCHING: ReadonlySet<string> = new Set(["plugins.install"]);
 const NAMES = (Object.keys(METHODS) as MethodName[]).filter((name) => !RESTARTING.has(name) && !FETCHING.has(name));

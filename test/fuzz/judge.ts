@@ -6,7 +6,7 @@ import type { Response } from "./traffic.ts";
 
 /** Words of a failure inside, not of a refusal. */
 const LEAK =
-  /Cannot read|Cannot set|Cannot convert|is not (?:a function|iterable|defined|an object)|\[object |Maximum call stack|Invalid (?:array|string) length|SQLITE|constraint failed|ENAMETOOLONG|could not be written as JSON|internal error/i;
+  /Cannot read|Cannot set|Cannot convert|is not (?:a function|iterable|defined|an object)|\[object |Maximum call stack|Invalid (?:array|string) length|SQLITE|constraint failed|ENAMETOOLONG|could not be serialized as JSON|internal error/i;
 
 export const shown = ({ number, kind, payload }: FuzzFrame): string =>
   `frame ${number} (${kind}): ${payload.length > 600 ? `${payload.slice(0, 600)}… (${payload.length} characters)` : payload}`;

@@ -116,7 +116,7 @@ describe("at the root", () => {
       "form-action": "'none'",
       "frame-ancestors": "'none'",
       "require-trusted-types-for": "'script'",
-      "trusted-types": "lit-html",
+      "trusted-types": "lit-html openclaw-worker openclaw-offline",
     });
   });
 
@@ -209,7 +209,7 @@ describe("at the root", () => {
       `/assets/${"x".repeat(300)}.js`,
     ]) {
       const reply = await gateway.ask(path);
-      expect([path, reply.status, reply.json()]).toEqual([path, 404, { error: { message: `nothing at ${path}`, type: "not_found" } }]);
+      expect([path, reply.status, reply.json()]).toEqual([path, 404, { error: { message: `not found: ${path}`, type: "not_found" } }]);
     }
     expect((await gateway.ask("/notes.unknown")).body).toContain("the page");
   });
@@ -348,7 +348,7 @@ test("what the page shows before a login comes from the configuration; paths of 
 test("where no page is built the welcome page says so, and nothing else is there", async () => {
   await using gateway = await start({ root: join(place, "nothing-here") });
   const page = await gateway.ask("/");
-  expect([page.status, page.body]).toEqual([200, expect.stringContaining("not built here")]);
+  expect([page.status, page.body]).toEqual([200, expect.stringContaining("is not built")]);
   for (const path of ["/chat", "/index.html", "/assets/main-Ab3_d-9x.js"]) expect([path, (await gateway.ask(path)).status]).toEqual([path, 404]);
 });
 

@@ -224,7 +224,7 @@ test("stopping does not wait for a client that never answers", async () => {
 test("a node that answers no ping is gone within 30 seconds; one that only answers pings stays", async () => {
   const clock = manualClock();
   const left: string[] = [];
-  const nodes = { connected: () => {}, disconnected: (connId: string) => void left.push(connId) };
+  const nodes = { connected: () => {}, disconnected: (connId: string) => void left.push(connId), unreadable: async () => {} };
   await using started = await startGateway({ clock, over: { nodes } });
   const asNode = { role: "node", scopes: [] };
   await using dead = await openClient(started.gateway.url, { autoPong: false });

@@ -104,7 +104,7 @@ test("a browser without a key of its own is shown what it needs, and the code st
   const { code } = bench.auth.login.code();
   for (const device of [undefined, null]) {
     const reply = await send({ code, device });
-    expect([reply.status, reply.json()]).toEqual([400, { ok: false, error: expect.stringMatching(/HTTPS or as http:\/\/localhost/) }]);
+    expect([reply.status, reply.json()]).toEqual([400, { ok: false, error: expect.stringMatching(/HTTPS or at http:\/\/localhost/) }]);
   }
   expect((await send({ code, device: named(createDevice()) })).status).toBe(200);
 });

@@ -136,7 +136,7 @@ test("an answer can come in two steps, and a failure can carry a payload", async
 test("a defect in a handler is answered with its text, and the gateway goes on", async () => {
   await using client = await connected();
   expect((await client.request("models.list", {})).error).toEqual({ code: "UNAVAILABLE", message: "cannot read x of undefined" });
-  expect((await client.request("agents.list", {})).error!.message).toBe("the answer could not be written as JSON");
+  expect((await client.request("agents.list", {})).error!.message).toBe("the response could not be serialized as JSON");
 });
 
 test("answers overtake each other", async () => {

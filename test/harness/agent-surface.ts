@@ -8,6 +8,7 @@ import { silentLogger } from "../../src/base/log/logger.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { agentPaths, openConfig, type Config } from "../../src/config/index.ts";
 import { createHandlers, type AgentPort, type ToolFactsPort } from "../../src/gateway/index.ts";
+import { createFileVersions } from "../../src/memory/index.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { createApprovals, createExecRules, createRemembered, type Approvals } from "../../src/tools/index.ts";
 import { startGateway } from "../gateway/start.ts";
@@ -39,6 +40,12 @@ export interface AgentSurfaceOptions {
 }
 
 const ANY = { decision: "allow", why: "" } as const;
+/** Nothing here asks about the rules of an agent. */
+const NO_EXPLAINING = {
+  policy: () => Promise.reject(new Error("not asked for here")),
+  explain: () => Promise.reject(new Error("not asked for here")),
+};
+
 const NO_FACTS: ToolFactsPort = { explain: async () => [], catalog: async () => [], file: async (_, path) => ({ path, read: ANY, write: ANY }) };
 
 export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promise<AgentSurface> {
@@ -66,6 +73,7 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
       const own = config.current.agents?.list?.find((one) => one.id === id)?.workspace;
       return own ?? (id === "main" ? workspace : join(folder, `workspace-${id}`));
     },
+    versions: createFileVersions({ clock, ids, log: silentLogger, stateDir: folder }),
     async roster() {
       const { createRoster, TEMPLATES } = await loadRoster();
       return { ...createRoster({ config, context: agentPaths(config, env), clock, ids, log: silentLogger }), templates: TEMPLATES };
@@ -81,7 +89,13 @@ export async function openAgentSurface(options: AgentSurfaceOptions = {}): Promi
   };
   const ports = {
     approvals,
-    execRules: { ...createExecRules({ path: rulesFile, clock, ids, random: systemRandom }), remembered: remembered.list, forget: remembered.forget },
+    execRules: {
+      ...createExecRules({ path: rulesFile, clock, ids, random: systemRandom }),
+      remembered: remembered.list,
+      forget: remembered.forget,
+      restore: remembered.restore,
+      ...NO_EXPLAINING,
+    },
     agent,
     toolFacts: options.toolFacts ?? NO_FACTS,
   };

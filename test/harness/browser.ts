@@ -1,10 +1,8 @@
 /** Debian's Chromium, driven for real. It is installed when it is missing and this machine allows it. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, BrowserContext } from "playwright-core";
 import { installPackage } from "./packages.ts";
 
 /** The browser as people have it, and the same engine without windows, which needs half the processor time. */
@@ -48,47 +46,51 @@ export function findChromium(build: Build): { readonly path: string } | { readon
 /** What the driver turns off and people have: pages that are left are put aside, and come back as they were. */
 const KEEPS_PAGES = "--disable-back-forward-cache";
 
+interface Launch {
+  readonly keepsPages?: boolean;
+  readonly build?: Build;
+  readonly flags?: readonly string[];
+  /** The browser with the settings that people have. */
+  readonly ordinary?: boolean;
+}
+
 /** Starts the browser. With `keepsPages` the back button of a whole one brings pages back as it does for people; the driver does not hear of their `load` then. */
-export async function launchChromium({
-  keepsPages = false,
-  build = "headless",
-  flags = [],
-}: { readonly keepsPages?: boolean; readonly build?: Build; readonly flags?: readonly string[] } = {}): Promise<Browser> {
+export async function launchChromium({ keepsPages = false, build = "headless", flags = [], ordinary: isOrdinary = false }: Launch = {}): Promise<Browser> {
+  if (isOrdinary) return launchOrdinaryChromium(flags);
   const chromium = findChromium(keepsPages ? "whole" : build);
   if ("missing" in chromium) throw new Error(chromium.missing);
   const { chromium: driver } = await import("playwright-core");
   return driver.launch({ executablePath: chromium.path, args: [...FLAGS, ...flags], ignoreDefaultArgs: keepsPages ? [KEEPS_PAGES] : [] });
 }
 
+/** Chromium refuses to run as root otherwise. */
+const AS_ROOT = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+
 /**
- * The browser with the settings that people have: nothing is turned off, least of all the connections that it opens ahead. Only what running as
- * root and without a screen needs is passed.
+ * What the ordinary browser is started with. Nothing is turned off, least of all the connections that it opens ahead: neither the driver's flags nor those
+ * of the other tests are passed, only what being driven, a profile of its own, and running as root and without a screen need.
  */
-export async function launchOrdinaryChromium(): Promise<AsyncDisposable & { readonly browser: Browser }> {
+async function ordinary(flags: readonly string[] = []) {
   const chromium = findChromium("whole");
   if ("missing" in chromium) throw new Error(chromium.missing);
   const profile = mkdtempSync(join(tmpdir(), "openclaw-chromium-"));
-  const args = ["--no-sandbox", "--headless=new", "--no-first-run", `--user-data-dir=${profile}`, "--remote-debugging-port=0", "about:blank"];
-  const child = spawn(chromium.path, args, { stdio: ["ignore", "ignore", "pipe"], detached: true });
-  let output = "";
-  const endpoint = await new Promise<string>((resolve, reject) => {
-    child.stderr.on("data", (chunk: Buffer) => {
-      output += chunk.toString();
-      const [, url] = /DevTools listening on (ws:\S+)/.exec(output) ?? [];
-      if (url !== undefined) resolve(url);
-    });
-    child.once("exit", () => reject(new Error(`Chromium did not start:\n${output}`)));
-  });
+  const args = ["--headless=new", "--remote-debugging-pipe", `--user-data-dir=${profile}`, ...AS_ROOT, ...flags];
   const { chromium: driver } = await import("playwright-core");
-  const browser = await driver.connectOverCDP(endpoint);
-  return {
-    browser,
-    async [Symbol.asyncDispose]() {
-      await browser.close();
-      const gone = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined;
-      process.kill(-child.pid!, "SIGKILL");
-      await gone;
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-    },
-  };
+  const remove = (): void => rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  return { driver, profile, remove, options: { executablePath: chromium.path, args, ignoreDefaultArgs: true } };
+}
+
+async function launchOrdinaryChromium(flags: readonly string[]): Promise<Browser> {
+  const { driver, options, remove } = await ordinary(flags);
+  const browser = await driver.launch(options);
+  browser.once("disconnected", remove);
+  return browser;
+}
+
+/** The window of the ordinary browser that has its profile. In the others, which forget everything, it opens no connections ahead. */
+export async function openOrdinaryWindow(): Promise<BrowserContext> {
+  const { driver, profile, options, remove } = await ordinary();
+  const window = await driver.launchPersistentContext(profile, options);
+  window.once("close", remove);
+  return window;
 }

@@ -96,11 +96,11 @@ function makeGround(): Ground {
   return { place, outside, secretFile, rulesFile, workspace };
 }
 
-function configure({ place, workspace }: Ground, modelUrl: string): void {
+function configure({ place, workspace }: Ground, modelUrl: string, nodes: object): void {
   const models = [{ id: "m1", name: "m1", contextWindow: 200_000, maxTokens: 8192 }];
   place.configure(
     JSON.stringify({
-      gateway: { mode: "local", auth: { mode: "token" } },
+      gateway: { mode: "local", auth: { mode: "token" }, nodes },
       agents: {
         defaults: { model: { primary: "mock/m1" }, skipBootstrap: true },
         list: AGENTS.map((agent, n) => ({ ...agent, workspace: workspace(agent.id), ...(n === 0 ? { default: true } : {}) })),
@@ -122,11 +122,12 @@ function recordedIn(stateDir: string, agent: string): readonly RecordedLine[] {
   });
 }
 
-export async function startHijackedGateway(): Promise<HijackedGateway> {
+/** `nodes`: what nodes may be asked for. */
+export async function startHijackedGateway({ nodes = {} }: { readonly nodes?: object } = {}): Promise<HijackedGateway> {
   const ground = makeGround();
   const { place, workspace } = ground;
   const model = await startHijackedModel();
-  configure(ground, model.url);
+  configure(ground, model.url, nodes);
   const gateway = await place.gateway({
     env: { OPENCLAW_GATEWAY_TOKEN: CANARIES.token, ANTHROPIC_API_KEY: CANARIES.key, OPENAI_API_KEY: CANARIES.key, HARMLESS: "canary-harmless" },
   });

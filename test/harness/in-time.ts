@@ -1,15 +1,5 @@
-import { spawnSync } from "node:child_process";
 import { expect } from "vitest";
-
-/** How long a bare process takes from its start to its end on a machine that does nothing else; slower ones count as a little busy. */
-const BARE_START_MS = 60;
-
-/** How many times as long as usual things take on this machine right now; 1 on a quiet one. */
-function slowness(): number {
-  const from = performance.now();
-  spawnSync(process.execPath, ["-e", ""], { env: {} });
-  return Math.max(1, (performance.now() - from) / BARE_START_MS);
-}
+import { slowness } from "./slowness.ts";
 
 /** What took `tookMs` was in time. The limit is that of a quiet machine; on a busy one it grows in the ratio by which a bare process takes longer. */
 export function expectInTime(tookMs: number, limitMs: number, what = "it took too long"): void {

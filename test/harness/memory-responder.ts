@@ -131,7 +131,7 @@ export function createMemoryResponder(clock: Clock = systemClock): MemoryRespond
       const run = runs.get(runId);
       if (!run) return undefined;
       const left = Promise.withResolvers<never>();
-      signal?.addEventListener("abort", () => left.reject(new AppError("CANCELLED", "nobody waits any more")), { once: true });
+      signal?.addEventListener("abort", () => left.reject(new AppError("CANCELLED", "the caller no longer waits")), { once: true });
       return Promise.race([run.ended.promise, left.promise]);
     },
     abort({ sessionKey, runId }) {

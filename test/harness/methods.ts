@@ -109,6 +109,11 @@ export async function openMethods(options: { readonly config?: object; readonly 
     broadcast,
     turns: createTurns(),
     order: createMessageOrder(),
+    exclusively: <T>(sessionKey: string, work: () => Promise<T>): Promise<T> =>
+      echo.exclusively(sessionKey, (session) => {
+        session.row = undefined;
+        return work();
+      }),
     version: "1.2.3",
   };
   const logFile = join(folder, "openclaw.log");

@@ -73,6 +73,24 @@ test("a Word file gives its paragraphs and tables, without what was deleted", as
   expect(text.split(/\s*\n\s*/)).toEqual(["Fish & chips\t€9", "a", "a note"]);
 });
 
+test("a table is a line of comma-separated values for each row, in Word, slides and OpenDocument", async () => {
+  const paragraph = (text: string): string => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
+  const cell = (...inside: string[]): string => `<w:tc>${inside.join("")}</w:tc>`;
+  const inner = `<w:tbl><w:tr>${cell(paragraph("in"))}${cell(paragraph("ner"))}</w:tr></w:tbl>`;
+  const table = `<w:tbl><w:tr>${cell(paragraph("Item"))}${cell(paragraph("Price"))}</w:tr><w:tr>${cell(paragraph("Big, red"), paragraph("lamp"))}${cell(paragraph("9"))}</w:tr><w:tr><w:tc/>${cell(inner)}</w:tr></w:tbl>`;
+  const docx = officeOf({ "word/document.xml": `<w:document>${paragraph("Before")}${table}${paragraph("After")}</w:document>` });
+  expect((await read(docx, "prices.docx")).text).toBe('Before\nItem,Price\n"Big, red lamp",9\n,in ner\nAfter');
+  const at = (text: string): string => `<a:tc><a:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></a:txBody></a:tc>`;
+  const pptx = officeOf({ "ppt/presentation.xml": "<p/>", "ppt/slides/slide1.xml": `<a:tbl><a:tr>${at("a")}${at("b")}</a:tr></a:tbl>` });
+  expect((await read(pptx, "t.pptx")).text).toBe("## Slide 1\na,b");
+});
+
+test("a cell of nothing but spaces holds up nobody", async () => {
+  const cell = `<w:tbl><w:tr><w:tc><w:p><w:r><w:t>a${" ".repeat(400_000)}b</w:t></w:r></w:p></w:tc></w:tr></w:tbl>`;
+  const { text } = await read(officeOf({ "word/document.xml": `<w:document>${cell}</w:document>` }), "spaces.docx", { maxChars: 500_000 });
+  expect(text).toHaveLength(400_002);
+});
+
 test("a spreadsheet gives its sheets as comma-separated values", async () => {
   const data = officeOf({
     "xl/workbook.xml": '<workbook><sheets><sheet name="Costs" sheetId="1"/><sheet name="Empty" sheetId="2"/></sheets></workbook>',
@@ -106,7 +124,7 @@ test("OpenDocument files are read as well", async () => {
     "content.xml":
       "<table:table><table:table-row><table:table-cell><text:p>1</text:p></table:table-cell><table:table-cell><text:p>2</text:p></table:table-cell></table:table-row></table:table>",
   });
-  expect((await read(ods, "sums.ods")).text).toBe("1,2,");
+  expect((await read(ods, "sums.ods")).text).toBe("1,2");
 });
 
 test("an archive that unpacks to more than it should is refused, whatever size it claims", async () => {
@@ -118,9 +136,10 @@ test("an archive that unpacks to more than it should is refused, whatever size i
 });
 
 test.each<[string, Buffer, string, RegExp]>([
-  ["no archive", Buffer.from("PK\x03\x04 nothing"), "a.docx", /damaged or no office file/],
-  ["another archive", zipOf([{ name: "a.txt", content: "x" }]), "b.xlsx", /no office file/],
+  ["no archive", Buffer.from("PK\x03\x04 nothing"), "a.docx", /damaged or not an office file/],
+  ["another archive", zipOf([{ name: "a.txt", content: "x" }]), "b.xlsx", /not an office file/],
   ["an old office file", Buffer.from("\xd0\xcf\x11\xe0old", "latin1"), "c.doc", /save it as docx/],
+  ["an empty file", Buffer.alloc(0), "e.txt", /the file is empty/],
   ["a film", Buffer.from("\0\0\0\x18ftypmp42"), "d.mp4", /files of type video\/mp4 are not read/],
 ])("%s is refused with the reason", async (_, data, name, reason) => {
   await expect(read(data, name)).rejects.toThrow(reason);

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -46,7 +46,11 @@ test("a file that fits goes out as it is, by its content and with an ending", as
     file: { kind: "image", data: small, fileName: "chart.png", mimeType: "image/png" },
   });
   const text = Buffer.from("words");
-  expect(await fitOutgoing({ data: text, fileName: "fake.png" }, RULES, converters)).toMatchObject({ file: { kind: "document", mimeType: "text/plain" } });
+  expect(await fitOutgoing({ data: text, fileName: "fake.png" }, RULES, converters)).toMatchObject({
+    file: { kind: "document", mimeType: "text/plain", fileName: "fake.txt" },
+  });
+  expect(await fitOutgoing({ data: text, fileName: "notes.md" }, RULES, converters)).toMatchObject({ file: { fileName: "notes.md" } });
+  expect(await fitOutgoing({ data: Buffer.alloc(0), fileName: "nothing.txt" }, RULES, converters)).toEqual({ note: "nothing.txt is empty" });
 });
 
 test("an image over the limit is scaled; transparent parts stay", async () => {
@@ -88,6 +92,40 @@ test("an image of a type that the platform does not show becomes a JPEG", async 
   expect(imageSize(Buffer.from(file!.data))).toEqual({ width: 40, height: 40 });
 });
 
+describe("a photo of a phone", () => {
+  // The library reads no HEVC, which is what such files hold.
+  const heic = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypheic"), Buffer.alloc(400, 7)]);
+
+  test("becomes a JPEG where a program of this machine can read it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "heic-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const jpeg = await (
+      await loadSharp()
+    )(await noise(30))
+      .jpeg()
+      .toBuffer();
+    writeFileSync(join(folder, "photo.jpg"), jpeg);
+    writeFileSync(
+      join(folder, "heif-convert"),
+      `#!/bin/sh\n[ "$(/usr/bin/head -c 12 "$3" | /usr/bin/tail -c 8)" = ftypheic ] && exec /bin/cp ${folder}/photo.jpg "$4"\n`,
+      { mode: 0o755 },
+    );
+    const { converters } = tools({ PATH: folder });
+    expect(await fitOutgoing({ data: heic, fileName: "IMG_1.HEIC" }, RULES, converters)).toEqual({
+      file: { kind: "image", data: jpeg, fileName: "IMG_1.jpg", mimeType: "image/jpeg" },
+    });
+  });
+
+  test("goes as a document where none can", async () => {
+    const { converters } = tools(NO_PROGRAMS);
+    const { image: _image, ...other } = RULES;
+    for (const rules of [RULES, { ...other, image: { maxBytes: 40 * KB } }])
+      expect(await fitOutgoing({ data: heic, fileName: "IMG_1.HEIC" }, rules, converters)).toEqual({
+        file: { kind: "document", data: heic, fileName: "IMG_1.HEIC", mimeType: "image/heic" },
+      });
+  });
+});
+
 test("without ffmpeg a recording goes as an audio file, and the log says what to install", async () => {
   const { converters, warnings } = tools(NO_PROGRAMS);
   const mp3 = Buffer.concat([Buffer.from("ID3"), Buffer.alloc(100)]);
@@ -117,6 +155,18 @@ describe("with ImageMagick", () => {
     expect(await converters.toJpeg(script, mediaTypeOf({ data: script, fileName: "a.png" }))).toBeUndefined();
   });
 });
+
+test.each(["mkfifo", "mkdir", "ln -s /etc/hostname"])(
+  "a converter that leaves something else than a file (%s) has converted nothing, and blocks nobody",
+  async (make) => {
+    const bin = mkdtempSync(join(tmpdir(), "openclaw-converter-"));
+    onTestFinished(() => rmSync(bin, { recursive: true, force: true }));
+    writeFileSync(join(bin, "ffmpeg"), `#!/bin/sh\nfor last in "$@"; do :; done\n${make} "$last"\n`, { mode: 0o755 });
+    const { converters } = tools({ PATH: `${bin}:/usr/bin:/bin` });
+    const made = await Promise.all(Array.from({ length: 6 }, async () => converters.toVoice(Buffer.from("ID3 sound"), "audio/mpeg")));
+    expect(made).toEqual(made.map(() => undefined));
+  },
+);
 
 const hasFfmpeg = (): boolean => spawnSync("ffmpeg", ["-version"], { stdio: "ignore" }).status === 0;
 

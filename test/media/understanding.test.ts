@@ -117,6 +117,8 @@ interface Asked {
 }
 const askedModels = (): readonly Asked[] => server.requests.map(({ body }) => JSON.parse(body) as Asked);
 
+const LEFT_OUT = expect.stringMatching(/^\[media: image \d of 3 was not described; tools\.media\.image\.attachments allows \d\]$/) as string;
+
 describe("a picture", () => {
   test("is described by the configured model when the chosen one is blind, and the description is other people's text", async () => {
     const understanding = await open({ media: { image: { models: [{ provider: "acme", model: "eyes", prompt: "What is it?", maxChars: 10 }] } } });
@@ -160,12 +162,26 @@ describe("a picture", () => {
     const models = [{ provider: "acme", model: "eyes" }];
     const three = [image("1.png"), image("2.png"), image("3.png")];
     const first = await ask(await open({ media: { image: { models } } }), { files: three });
-    expect(first.files.map(({ lines }) => lines.length)).toEqual([1, 0, 0]);
+    expect(first.files.map(({ lines }) => lines[0]?.split("\n")[0])).toEqual(["[Image]", LEFT_OUT, LEFT_OUT]);
     expect(first.files.map(({ isDescribed }) => isDescribed)).toEqual([true, true, true]);
     const last = await ask(await open({ media: { concurrency: 1, image: { models, attachments: { mode: "all", maxAttachments: 2, prefer: "last" } } } }), {
       files: three,
     });
-    expect(last.files.map(({ lines }) => lines[0]?.split("\n")[0])).toEqual([undefined, "[Image 1/2]", "[Image 2/2]"]);
+    expect(last.files.map(({ lines }) => lines[0]?.split("\n")[0])).toEqual([LEFT_OUT, "[Image 1/2]", "[Image 2/2]"]);
+  });
+
+  test("is counted under its own name, also when a model fails, and not described when the money is spent", async () => {
+    const calls: unknown[] = [];
+    const spending = { spent: async (call: object) => void calls.push(call), refusal: async () => undefined };
+    const models = [{ provider: "acme", model: "eyes" }];
+    await ask(await open({ media: { image: { models } } }, { over: { spending } }), { files: [image()] });
+    expect(calls).toMatchObject([{ agentId: "main", sessionKey: "agent:main:main", runId: "r", provider: "acme", model: "eyes", failed: false }]);
+    const poor = { ...spending, refusal: async ({ provider }: { provider: string }) => `no money for ${provider}` };
+    const before = server.requests.length;
+    const understanding = await open({ media: { image: { models } } }, { over: { spending: poor } });
+    await ask(understanding, { files: [image()] });
+    expect(understanding.last("agent:main:main")).toMatchObject([{ outcome: "failed", reason: expect.stringContaining("no money for acme") as string }]);
+    expect(server.requests.length).toBe(before);
   });
 
   test("goes to the next model when one fails, and stays a picture with a note when all do", async () => {
@@ -188,7 +204,7 @@ describe("a picture", () => {
     ["takes a program too long", { type: "cli", command: "sleep", args: ["60"], timeoutSeconds: 1 }, /within 1(?:000 ms| s)/],
     ["is described by a program that is not there", { type: "cli", command: "no-such-program" }, /not installed/],
     ["is described by a program with text of the sender as an option", { type: "cli", command: "echo", args: ["{{Body}}"] }, /begin with a dash/],
-    ["gets no answer", { type: "cli", command: "true" }, /answered nothing/],
+    ["gets no answer", { type: "cli", command: "true" }, /returned nothing/],
   ])("that %s has a reason", async (_, settings, reason) => {
     const understanding = await open({ media: { image: { models: [{ provider: "acme", model: "eyes", ...settings }] } } });
     await ask(understanding, { files: [image()], fields: { Body: "--delete" } });

@@ -93,7 +93,7 @@ const FAULTS: readonly (readonly [string, EmbeddingFault, RegExp])[] = [
   ["refuses the key", { status: 401, message: "wrong key" }, /status 401: wrong key/],
   ["has reached its limit", { status: 429, retryAfter: "30", message: "slow down" }, /status 429: slow down/],
   ["answers with other dimensions", "other-dims", /65 dimensions/],
-  ["answers with values that are no numbers", "null-values", /other than numbers/],
+  ["answers with values that are no numbers", "null-values", /values that are not numbers/],
 ];
 for (const [what, fault, reason] of FAULTS) {
   test(`words still answer when the provider ${what}, and the status says so`, async () => {

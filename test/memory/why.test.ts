@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool, readConversations, readQuestions, type Pool } from "../../scripts/memory/pool.ts";
 import { reasonsOf } from "../../src/memory/index.ts";
-import { fixedRanker, type Ranker } from "../../src/memory/search/ranker.ts";
+import { fixedRanker, loadRanker, type Ranker } from "../../src/memory/search/ranker.ts";
 import { search } from "../../src/memory/search/search.ts";
-import { loadRanker } from "../../src/memory/search/weights.ts";
 import type { RankingSettings, SearchAnswer, SearchHit } from "../../src/memory/types.ts";
 
 const FOLDER = join(import.meta.dirname, "..", "fixtures", "memory", "training");
@@ -76,11 +75,11 @@ test("why lists what search lists, in the same order with the same scores, and n
       if (new Set(phrases).size !== phrases.length) complain("said twice");
       for (const [phrase, holds] of Object.entries(TRUE_WHEN)) if (saying(reasons, phrase) && !holds(hit, now)) complain(`untrue: ${phrase}`);
       for (const word of explained!.words) if (!why.understood!.terms.includes(word)) complain(`not asked for: ${word}`);
-      if (explained!.words.length === 0 && saying(reasons, "has the rarest word of the question")) complain("no words, but the rarest");
-      if (explained!.words.length === why.understood!.terms.length && saying(reasons, "has little of the question")) complain("all words, but little");
+      if (explained!.words.length === 0 && saying(reasons, "contains the rarest word of the question")) complain("no words, but the rarest");
+      if (explained!.words.length === why.understood!.terms.length && saying(reasons, "covers little of the question")) complain("all words, but little");
       if (why.understood!.exact.length > 0 && saying(reasons, "lacks the exact number or name") && saying(reasons, "has the exact number or name"))
         complain("has and lacks");
-      if (saying(reasons, "newer than most that fit") && saying(reasons, "older than most that fit")) complain("newer and older");
+      if (saying(reasons, "newer than most matches") && saying(reasons, "older than most matches")) complain("newer and older");
       if (why.understood!.span === undefined && reasons.some((reason) => reason.includes("the time in the question"))) complain("no time was asked for");
       // A score that is not the evidence's own says so.
       if (Math.abs(hit.score - explained!.ranked) > 0.01 && explained!.adjusted === undefined) complain(`${place}: ${hit.score}, but ${explained!.ranked}`);
@@ -96,5 +95,5 @@ test("where age counts, a hit that lost by it says so", () => {
   const byAge = lost.filter(({ why }) => why!.adjusted === "age");
   expect(byAge.length).toBeGreaterThan(20);
   for (const { score, why } of byAge) expect(score).toBeLessThan(why!.ranked);
-  expect(reasonsOf(byAge[0]!.why!)).toContain("− counts less for its age (query.hybrid.temporalDecay)");
+  expect(reasonsOf(byAge[0]!.why!)).toContain("− ranked lower for its age (query.hybrid.temporalDecay)");
 });

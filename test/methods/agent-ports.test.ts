@@ -49,6 +49,10 @@ interface Payload {
   readonly entry: { readonly sessionId: string };
 }
 
+interface VersionsPayload {
+  readonly versions: readonly { readonly id: string; readonly by: string; readonly current: boolean; readonly hash: string }[];
+}
+
 /** The answer's payload, which fits what is declared; the text of its error when there is one. */
 async function ask(method: MethodName, params: object = {}, client = admin): Promise<Payload> {
   const { ok, payload, error } = await client.request(method, params);
@@ -158,7 +162,7 @@ test("a client asks in two phases; nobody's answer is null and is not announced"
   const answer = ask("exec.approval.request", { id, command: "ls", timeoutMs: 5000, twoPhase: true }, approver);
   const { payload } = await approver.next((frame) => frame.type === "res" && frame.payload?.["status"] === "accepted");
   expect(payload).toEqual({ status: "accepted", id, createdAtMs: gateway.clock.now(), expiresAtMs: gateway.clock.now() + 5000 });
-  expect(await ask("exec.approval.request", { id, command: "ls" }, approver)).toMatch(/was asked for before/);
+  expect(await ask("exec.approval.request", { id, command: "ls" }, approver)).toMatch(/was already requested/);
   gateway.clock.advance(5000);
   expect(await answer).toMatchObject({ id, decision: null });
   expect(events(approver, "exec.approval.resolved").filter((frame) => frame.payload?.["id"] === id)).toEqual([]);
@@ -251,7 +255,49 @@ test("the files that shape an agent are listed, read and written; no others are 
   expect(await ask("agents.files.set", { agentId: "main", name: "USER.md", content: "x" })).not.toMatchObject({ ok: true });
   expect(readFileSync(outside, "utf8")).toBe("secret");
   expect(await ask("agents.files.list", { agentId: "ghost" })).toBe('unknown agent id "ghost"');
-  expect(await ask("agents.files.set", { agentId: "main", name: "SOUL.md", content: "x".repeat(2_097_153) })).toMatch(/may have 2097152 bytes/);
+  expect(await ask("agents.files.set", { agentId: "main", name: "SOUL.md", content: "x".repeat(2_097_153) })).toMatch(/the limit is 2097152/);
+});
+
+test("what the page and others made of a file are versions; one comes back, and a file that changed meanwhile is not overwritten", async () => {
+  const workspace = join(gateway.folder, "workspace-ops");
+  mkdirSync(workspace, { recursive: true });
+  const file = join(workspace, "IDENTITY.md");
+  const where = { agentId: "ops", name: "IDENTITY.md" };
+  const versions = async () => ((await ask("agents.files.versions", where)) as unknown as VersionsPayload).versions;
+  const seen = async (): Promise<string> => ((await ask("agents.files.get", where)).file as unknown as { readonly hash: string }).hash;
+  expect(await versions()).toEqual([]);
+  writeFileSync(file, "Ada\n");
+  const first = await seen();
+  gateway.clock.advance(1000);
+  expect(await ask("agents.files.set", { ...where, content: "Grace\n", hash: first })).toMatchObject({ ok: true });
+  expect((await versions()).map(({ by, current }) => [by, current])).toEqual([
+    ["page", true],
+    ["outside", false],
+  ]);
+
+  // Someone else is faster: nothing is written, and both texts are there to be compared.
+  const second = await seen();
+  writeFileSync(file, "Edsger\n");
+  const refused = await admin.request("agents.files.set", { ...where, content: "Barbara\n", hash: second });
+  expect(refused).toMatchObject({ ok: false, error: { details: { reason: "CONFLICT" } } });
+  expect(readFileSync(file, "utf8")).toBe("Edsger\n");
+  expect(await ask("agents.files.set", { ...where, content: "Barbara\n", hash: "" })).toMatch(/changed in the meantime/);
+  gateway.clock.advance(1000);
+  expect(await ask("agents.files.set", { ...where, content: "Barbara\n" })).toMatchObject({ ok: true });
+
+  const listed = await versions();
+  expect(listed.map(({ by }) => by)).toEqual(["page", "outside", "page", "outside"]);
+  const { id } = listed[2]!;
+  expect(await ask("agents.files.version", { ...where, id })).toMatchObject({ content: "Grace\n", before: "Ada\n" });
+  expect(await ask("agents.files.restore", { ...where, id, hash: first })).toMatch(/changed in the meantime/);
+  expect(await ask("agents.files.restore", { ...where, id, hash: await seen() })).toMatchObject({ ok: true, file: { content: "Grace\n" } });
+  expect(readFileSync(file, "utf8")).toBe("Grace\n");
+  expect((await versions())[0]).toMatchObject({ by: "page", current: true, hash: await seen() });
+  expect(await ask("agents.files.version", { ...where, id: "../../../openclaw.json" })).toMatch(/there is no version/);
+  expect(await ask("agents.files.versions", { ...where, name: "../outside" })).toBe('unsupported file "../outside"');
+  const reader = await gateway.client({ scopes: ["operator.read"] });
+  expect(await reader.request("agents.files.versions", where)).toMatchObject({ ok: true });
+  expect(await reader.request("agents.files.restore", { ...where, id })).toMatchObject({ ok: false });
 });
 
 test("skills are shown with what they lack, and turned on and off", async () => {

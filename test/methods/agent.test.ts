@@ -73,7 +73,7 @@ test("a known channel is accepted whether or not it is configured, for everythin
 
 test("a call that names no session is refused", async () => {
   await expect(fixture.call("agent", { message: "x", idempotencyKey: "r1" })).rejects.toThrow(
-    "invalid agent params: give one of sessionKey, agentId, sessionId and to",
+    "invalid agent params: set one of sessionKey, agentId, sessionId or to",
   );
 });
 

@@ -202,7 +202,7 @@ test("a run that died with its process again and again is given up, and that is 
   const { rows } = await transcript(last);
   const notes = rows.map(({ line }) => JSON.parse(line).message).filter((message) => message?.errorMessage !== undefined);
   expect(notes, "seen once below the message after a reload").toMatchObject([
-    { role: "assistant", content: [], stopReason: "error", errorMessage: expect.stringContaining("given up") },
+    { role: "assistant", content: [], stopReason: "error", errorMessage: expect.stringContaining("abandoned") },
   ]);
   expect(JSON.parse(rows.at(-1)!.line).message).toEqual(notes[0]);
 });

@@ -12,11 +12,16 @@ afterEach(() => fixture[Symbol.asyncDispose]());
 
 const seed = (entries: readonly EntryInput[]) => seedSession(fixture.store, entries, KEY);
 
-async function exported(format: "jsonl" | "markdown", sessionKey = "main"): Promise<{ readonly text: string; readonly parts: number; readonly name: string }> {
+async function exported(
+  format: "json" | "jsonl" | "markdown" | "html",
+  sessionKey = "main",
+): Promise<{ readonly text: string; readonly parts: number; readonly name: string }> {
   const parts: string[] = [];
   for (let after: number | undefined; ;) {
     const got = await fixture.call("sessions.export", { key: sessionKey, format, ...(after === undefined ? {} : { after }) });
     expect(Buffer.byteLength(got.text)).toBeLessThanOrEqual(1024 * 1024);
+    // Each part may be written by itself.
+    expect(got.text.isWellFormed()).toBe(true);
     parts.push(got.text);
     if (got.next === undefined) return { text: parts.join(""), parts: parts.length, name: got.name };
     after = got.next;
@@ -38,6 +43,28 @@ test("an exported transcript put together is the stored one, also of 5,000 entri
   const way = await fixture.store.read("transcripts.path", { file });
   expect(markdown.text.split(/^## User · .* UTC$/m).length).toBe(way.length + 1);
   expect(["996", "997", "998", "999"].map((n) => markdown.text.includes(`\n${n} `))).toEqual([true, false, false, true]);
+});
+
+test("as JSON it is one document with every line, also of many parts and with a line that is damaged", async () => {
+  const entries = Array.from({ length: 1500 }, (_, n) =>
+    line(`e${n}`, n === 0 ? null : `e${n - 1}`, said(`${n} ${"x".repeat(n === 700 ? 1_400_000 : 900)}`), n),
+  );
+  const damaged = { ...entries[3]!, line: '{"type":"message","id":"e3' };
+  await seed([...entries.slice(0, 3), damaged, ...entries.slice(4)]);
+  const { text, parts, name } = await exported("json");
+  const document = JSON.parse(text) as { readonly sessionKey: string; readonly sessionId: string; readonly entries: readonly unknown[] };
+  expect([parts > 2, name, document.sessionKey, document.sessionId]).toEqual([true, "agent-main-main-s1.json", KEY, "s1"]);
+  expect(document.entries).toHaveLength(1501);
+  expect(document.entries[0]).toMatchObject({ type: "session" });
+  expect(document.entries[4]).toBe(damaged.line);
+  expect(document.entries[1500]).toEqual(JSON.parse(entries[1499]!.line));
+});
+
+test.each(["", "x"])("a long line is not cut inside of a character (%j)", async (before) => {
+  const entry = line("a", null, said(`${before}${"😀".repeat(400_000)}`), 1);
+  await seed([entry]);
+  const { text, parts } = await exported("jsonl");
+  expect([text.endsWith(`${entry.line}\n`), parts > 1]).toEqual([true, true]);
 });
 
 test("Markdown names who spoke and when, and holds results in fences that they cannot end", async () => {
@@ -94,13 +121,32 @@ test("the context is reported by part, with the provider's figure where there is
     ["system", "System prompt", 550, undefined],
     ["workspace", "AGENTS.md", 300, true],
     ["skills", "Skills", 100, undefined],
-    ["tools", "List of tools", 50, undefined],
-    ["tools", "Schemas of tools", 2000, undefined],
-    ["summary", "Summary of what came before", expect.any(Number), undefined],
+    ["tools", "Tool list", 50, undefined],
+    ["tools", "Tool schemas", 2000, undefined],
+    ["summary", "Summary of earlier messages", expect.any(Number), undefined],
     ["messages", "Your messages", 40, undefined],
-    ["messages", "Results of tools", 80, undefined],
+    ["messages", "Tool results", 80, undefined],
   ]);
   expect(estimated.usedTokens).toBe(estimated.parts.reduce((sum, { tokens }) => sum + tokens, 0));
   await fixture.store.write("sessions.patch", { key: KEY, patch: { totalTokens: 777, totalTokensFresh: true } });
   expect(await fixture.call("sessions.context", { key: "main" })).toMatchObject({ usedTokens: 777, measured: true });
+});
+
+test("HTML is one page without a script, in which nothing that was said is markup", async () => {
+  const evil = `<script>alert(1)</script><img src=x onerror=alert(2)> & "quoted"`;
+  await seed([
+    line("a", null, said(evil), 1000),
+    line("b", "a", { message: { role: "toolResult", toolName: "<b>read</b>", isError: true, content: [{ type: "text", text: evil }] } }, 2000),
+    ...Array.from({ length: 3000 }, (_, n) => line(`c${n}`, n === 0 ? "b" : `c${n - 1}`, said(`${n} ${"x".repeat(600)}`), 3000 + n)),
+  ]);
+  const { text, parts, name } = await exported("html");
+  expect(parts).toBeGreaterThan(1);
+  expect(name).toMatch(/\.html$/);
+  expect(text.startsWith("<!doctype html>")).toBe(true);
+  expect(text.trimEnd().endsWith("</html>")).toBe(true);
+  expect(text.match(/<\/?html>/g)).toHaveLength(2);
+  expect(text).not.toMatch(/<script|<img|<b>/);
+  expect(text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+  expect(text).toContain("Result of &lt;b&gt;read&lt;/b&gt; (failed)");
+  expect(text.match(/<article/g)).toHaveLength(3002);
 });

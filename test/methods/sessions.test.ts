@@ -216,7 +216,11 @@ test("a session that does not stop cannot be reset yet", async () => {
   fixture.echo.abort = () => ["stuck"];
   fixture.echo.outcome = () => new Promise(() => {});
   const reset = fixture.call("sessions.reset", { key: "main" });
-  fixture.clock.advance(15_000);
+  let isOver = false;
+  const over = (): void => void (isOver = true);
+  reset.then(over, over);
+  // It begins to wait once it has read what there is.
+  await expect.poll(() => (fixture.clock.advance(15_000), isOver)).toBe(true);
   await expect(reset).rejects.toMatchObject({ code: "UNAVAILABLE", message: "Session main is still active; try again in a moment." });
 });
 

@@ -97,7 +97,10 @@ test("an event that someone waits for is never dropped: notes do not push it out
   for (const n of [1, 2, 3]) await store.write("injections.add", { ...about, id: `n${n}`, text: `note ${n}` });
   for (const n of [2, 3]) await remind(n);
   expect(await waiting()).toEqual(["remind 1", "note 2", "note 3", "remind 2", "remind 3"]);
-  await expect(remind(4)).rejects.toMatchObject({ code: "OVERLOADED", message: expect.stringContaining("5 lines wait for the next turn of agent:ops:main") });
+  await expect(remind(4)).rejects.toMatchObject({
+    code: "OVERLOADED",
+    message: expect.stringContaining("5 lines are already waiting for the next turn of agent:ops:main"),
+  });
   await store.write("injections.drain", { sessionKey, turnId: "t" });
   await remind(4);
   expect(await waiting()).toEqual(["remind 4"]);

@@ -121,7 +121,7 @@ test("entries are shown with what they cost, what was called and what came of it
     [99, 0],
     [0, 0],
   ] as const)
-    await expect(fixture.call("chat.image", { sessionKey: "main", seq, index })).rejects.toThrow("no picture");
+    await expect(fixture.call("chat.image", { sessionKey: "main", seq, index })).rejects.toThrow("no image");
 });
 
 test("all that a cut entry says comes in parts, as it was said", async () => {

@@ -64,12 +64,12 @@ test("a key comes from the standard input, is stored for its owner only and neve
 
 test("a provider that nobody knows is named, with the one that may have been meant", async () => {
   const { code, err } = await auth(["add", "--provider", "opena1"], { input: KEY });
-  expect([code, err]).toEqual([0, expect.stringContaining('no provider is named "opena1": did you mean openai?')]);
+  expect([code, err]).toEqual([0, expect.stringContaining('No provider is named "opena1": did you mean openai?')]);
   expect(stored().profiles).toHaveProperty(["opena1:default"]);
 });
 
 test("nothing on the standard input, and words that do not fit, are refused with what was expected", async () => {
-  expect(await auth(["add", "--provider", "openai"])).toMatchObject({ code: 1, err: expect.stringContaining("the API key of openai on the standard input") });
+  expect(await auth(["add", "--provider", "openai"])).toMatchObject({ code: 1, err: expect.stringContaining("the API key for openai on standard input") });
   expect(await auth(["add"])).toMatchObject({ code: 1, err: expect.stringContaining("--provider") });
   expect(await auth(["add", "--provider", "openai", "--profile-id", "zai:x"], { input: KEY })).toMatchObject({
     code: 1,

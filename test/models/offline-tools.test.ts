@@ -107,7 +107,7 @@ async function converse(words: string): Promise<{ readonly called: readonly stri
   for (let turn = 0; turn < MOST_CALLS; turn += 1) {
     const events = await Array.fromAsync(model.stream({ model: OFFLINE_MODEL, messages, tools, thinking: "off" }, { clock, headersMs: 1, progressMs: 1 }));
     const last = events.at(-1);
-    if (last?.type !== "end") throw new Error("the answer has no end");
+    if (last?.type !== "end") throw new Error("the response did not finish");
     messages.push(last.message);
     const calls = last.message.content.filter((part) => part.type === "toolCall");
     if (calls.length === 0) return { called, outcomes, answer: wordsOf(last.message) };

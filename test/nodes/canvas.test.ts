@@ -134,7 +134,7 @@ test(
     expect([presented.stdout, evaluated.stdout, pushed.stdout, hidden.stdout]).toEqual(["Shown\n", "42\n", "Pushed\n", "Hidden\n"]);
     expect(refused).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("node command not allowed: canvas.hide: command not allowlisted; allow it in gateway.nodes.allowCommands"),
+      stderr: expect.stringContaining("node command not allowed: canvas.hide: command not allowlisted; add it to gateway.nodes.allowCommands"),
     });
     const sent = Object.fromEntries(requests(node).map(({ payload }) => [payload!["command"], JSON.parse(String(payload!["paramsJSON"]))]));
     expect(sent["canvas.present"]).toEqual({ url: "http://example.com/", placement: { x: 1, width: 300 } });
@@ -143,6 +143,39 @@ test(
     expect(requests(plain)).toHaveLength(0);
   },
 );
+
+test("what is shown is shown again after a restart, and more than a canvas holds is refused", async () => {
+  const sessionKey = "agent:main:canvas-restart";
+  const surface = {
+    version: "v0.9",
+    createSurface: { surfaceId: "s", components: [{ id: "root", component: "Text", text: { path: "/t" } }], dataModel: { t: "Hi" } },
+  };
+  const before = await start();
+  const invoke = (client: DeviceClient, command: string, params = {}) =>
+    client.ask("canvas.invoke", { sessionKey, command, params, idempotencyKey: crypto.randomUUID() });
+  {
+    await using page = await connectOperator(before);
+    expect((await page.ask("canvas.attach", { sessionKey })).payload).toMatchObject({ view: { visible: false, messages: [] } });
+    expect((await invoke(page, "canvas.a2ui.push", { jsonl: JSON.stringify(surface) })).ok).toBe(true);
+    const large = Array.from({ length: 3 }, (_, at) => ({ version: "v0.9", createSurface: { surfaceId: `l${at}`, dataModel: { t: "x".repeat(900_000) } } }));
+    for (const one of large.slice(0, 2)) expect((await invoke(page, "canvas.a2ui.push", { jsonl: JSON.stringify(one) })).ok).toBe(true);
+    expect((await invoke(page, "canvas.a2ui.push", { jsonl: JSON.stringify(large[2]) })).error?.message).toMatch(
+      /^expected at most 2000000 characters on one canvas/,
+    );
+    for (const surfaceId of ["l0", "l1"]) await invoke(page, "canvas.a2ui.push", { jsonl: JSON.stringify({ deleteSurface: { surfaceId } }) });
+  }
+  await before[Symbol.asyncDispose]();
+  const process = await before.place.gateway();
+  await using page = await connectOperator({ url: process.url! });
+  try {
+    const { view } = (await page.ask("canvas.attach", { sessionKey })).payload as { view: Record<string, unknown> };
+    expect(view).toMatchObject({ visible: true, target: { kind: "a2ui" }, revision: 5 });
+    expect(JSON.stringify(view["messages"])).toContain('"value":{"t":"Hi"}');
+    expect((await invoke(page, "canvas.a2ui.reset")).ok).toBe(true);
+  } finally {
+    await process[Symbol.asyncDispose]();
+  }
+});
 
 test("only the page that shows a canvas answers for it, once, and one that leaves ends what was asked of it", async () => {
   await using page = await connectOperator(gateway);
@@ -154,6 +187,11 @@ test("only the page that shows a canvas answers for it, once, and one that leave
   expect((await invoke("canvas.present", { url: "../openclaw.json" })).error?.message).toMatch(
     /shows files of the canvas folder and A2UI, not "\.\.\/openclaw\.json"/,
   );
+  for (const url of ["a.html", ".hidden.html", "folder/", "/etc/passwd", "%2e%2e/openclaw.json", "%zz.html"])
+    expect((await invoke("canvas.present", { url })).error?.message).toMatch(/^the canvas folder has no page /);
+  writeFileSync(join(folder(), "a.html"), "<p>a</p>");
+  writeFileSync(join(folder(), ".hidden.html"), "<p>hidden</p>");
+  expect((await invoke("canvas.navigate", { url: ".hidden.html" })).error?.message).toMatch(/^the canvas folder has no page /);
   expect((await invoke("canvas.present", { url: "a.html" })).ok).toBe(true);
   const changed = await page.next(({ event }) => event === "canvas.changed");
   expect(changed.payload).toMatchObject({ visible: true, target: { kind: "file", path: "a.html" }, revision: 1 });
@@ -166,7 +204,7 @@ test("only the page that shows a canvas answers for it, once, and one that leave
   const open = invoke("canvas.snapshot");
   await page.next(({ event, payload }) => event === "canvas.request" && payload!["command"] === "snapshot");
   await page[Symbol.asyncDispose]();
-  expect((await open).error?.message).toBe("the page that shows the canvas was closed; its outcome is not known");
+  expect((await open).error?.message).toBe("the page that shows the canvas was closed; the outcome is unknown");
   expect((await operator.ask("canvas.invoke", { sessionKey, command: "system.run", idempotencyKey: "x" })).error?.message).toMatch(
     /^unknown command "system.run"; expected canvas.present/,
   );

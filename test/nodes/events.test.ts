@@ -39,6 +39,17 @@ test("a request to an agent goes to a session of the node's own, also as JSON te
   await expect.poll(() => historyText(`node-${node.nodeId}`)).toContain("say quince");
 });
 
+test("a request to an agent brings its pictures", async () => {
+  await using node = await connectNode(gateway);
+  const content = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+  const image = { mimeType: "image/png", fileName: "dot.png", content };
+  expect((await tell(node, "agent.request", { message: "say apricot", attachments: [image] })).payload).toEqual({ ok: true });
+  await expect.poll(() => historyText(`node-${node.nodeId}`)).toContain("image/png");
+  const text = { mimeType: "text/plain", fileName: "a.txt", content: Buffer.from("text").toString("base64") };
+  expect((await tell(node, "agent.request", { message: "x", attachments: [text] })).error?.message).toContain("attachments of a node are images");
+  expect((await tell(node, "agent.request", { message: "x", attachments: "many" })).error?.message).toContain("attachments must be a list");
+});
+
 test("a node follows sessions, and no longer", async () => {
   await using node = await connectNode(gateway);
   const chats = (): number =>
@@ -96,8 +107,8 @@ test.each([
   ["nothing.known", {}, /^unknown node event "nothing.known"; known are /],
   ["__proto__", {}, /^unknown node event/],
   ["voice.transcript", {}, /^text required$/],
-  ["voice.transcript", { text: "x".repeat(20_001) }, /^text has 20001 characters; at most 20000 are taken$/],
-  ["voice.transcript", { text: 7 }, /^text must be a text$/],
+  ["voice.transcript", { text: "x".repeat(20_001) }, /^text has 20001 characters; the limit is 20000$/],
+  ["voice.transcript", { text: 7 }, /^text must be a string$/],
   ["voice.transcript", { text: "hi", sessionKey: "agent:nobody:main" }, /^sessionKey: /],
   ["agent.request", { message: "hi", thinking: "very" }, /^thinking must be one of /],
   ["agent.request", { message: "hi", timeoutSeconds: -1 }, /^timeoutSeconds must be/],

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makePlace, type Place } from "../harness/gateway-process.ts";
-import { programArguments } from "../harness/program.ts";
+import { programArguments, type Build } from "../harness/program.ts";
 import { TOKEN } from "../security/start.ts";
 
 export interface HostProcess extends AsyncDisposable {
@@ -24,14 +24,18 @@ export interface HostOptions {
   /** The node's own `exec-approvals.json`. */
   readonly rules?: object;
   readonly env?: Readonly<Record<string, string>>;
+  readonly build?: Build;
+  /** A command that runs the node: `setpriv …`. */
+  readonly wrap?: readonly string[];
 }
 
 /** `openclaw node run` in a process of its own, with a state folder of its own. */
-export function startHost(url: string, { place = makePlace(), name, rules, token = TOKEN, env = {} }: HostOptions = {}): HostProcess {
+export function startHost(url: string, { place = makePlace(), name, rules, token = TOKEN, env = {}, build, wrap = [] }: HostOptions = {}): HostProcess {
   mkdirSync(place.stateDir, { recursive: true, mode: 0o700 });
   if (rules) writeFileSync(join(place.stateDir, "exec-approvals.json"), JSON.stringify({ version: 1, ...rules }), { mode: 0o600 });
   const flags = ["--port", new URL(url).port, "--token", token, ...(name === undefined ? [] : ["--display-name", name])];
-  const child = spawn(process.execPath, [...programArguments(), "node", "run", ...flags], {
+  const line = [...wrap, process.execPath, ...programArguments(build), "node", "run", ...flags];
+  const child = spawn(line[0]!, line.slice(1), {
     env: { ...place.env, ...env },
     cwd: place.home,
     stdio: ["ignore", "pipe", "pipe"],

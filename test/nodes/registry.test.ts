@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDevice } from "../harness/auth.ts";
 import { enter, visit, type DeviceClient } from "../harness/device-client.ts";
+import type { MethodName } from "../../src/protocol/index.ts";
 import { start, TOKEN, type Started } from "../security/start.ts";
-import { connectNode, connectOperator } from "./lab.ts";
+import { askedFor, connectNode, connectOperator } from "./lab.ts";
 
 let gateway: Started;
 let operator: DeviceClient;
@@ -57,6 +58,47 @@ test.each([
   for (const never of ["contacts.add", "sms.send", "system.notify"]) expect(allowed).not.toContain(never);
 });
 
+test("what a node offers and the configuration refuses is listed with the list that does it, once the node is asked about", async () => {
+  const commands = ["system.run", "system.notify", "sms.send", "camera.snap", "system.execApprovals.get"];
+  await using node = await connectNode(gateway, { commands });
+  const described = (await operator.ask("node.describe", { nodeId: node.nodeId })).payload!;
+  expect(described).toMatchObject({ commands: ["camera.snap", "system.run"] });
+  expect(described["refused"]).toEqual([
+    { command: "sms.send", why: "not-allowed" },
+    { command: "system.notify", why: "denied" },
+  ]);
+});
+
+test("the last commands of a node are listed without what was sent and answered", async () => {
+  await using node = await connectNode(gateway);
+  const { nodeId } = node;
+  expect((await operator.ask("node.invokes", { nodeId })).payload).toEqual({ invokes: [] });
+  const asked = operator.ask("node.invoke", { nodeId, command: "system.which", params: { bins: ["git"] }, idempotencyKey: "recent-1" });
+  const { id } = await askedFor(node, "recent-1");
+  const running = (await operator.ask("node.invokes", { nodeId })).payload!["invokes"];
+  expect(running).toMatchObject([{ command: "system.which", outcome: "running" }]);
+  await node.ask("node.invoke.result", { id, nodeId, ok: true, payload: { bins: {} } });
+  await asked;
+  await operator.request("node.invoke", { nodeId, command: "sms.send", idempotencyKey: "recent-2" });
+  const invokes = (await operator.ask("node.invokes", { nodeId })).payload!["invokes"];
+  expect(invokes).toEqual([
+    { command: "sms.send", startedAtMs: expect.any(Number), outcome: "failed", durationMs: expect.any(Number), message: "node command not allowed" },
+    { command: "system.which", startedAtMs: expect.any(Number), outcome: "done", durationMs: expect.any(Number) },
+  ]);
+});
+
+test("a node that was announced and approved is removed with its token", async () => {
+  await operator.ask("node.pair.request", { nodeId: "announced", displayName: "Announced" });
+  const { pending } = (await operator.ask("node.pair.list", {})).payload as { pending: readonly { requestId: string; nodeId: string }[] };
+  const { requestId } = pending.find(({ nodeId }) => nodeId === "announced")!;
+  const { node } = (await operator.ask("node.pair.approve", { requestId })).payload as { node: { token: string } };
+  expect(await entryOf("announced")).toMatchObject({ displayName: "Announced", connected: false });
+  expect((await operator.ask("node.pair.remove", { nodeId: "announced" })).payload).toEqual({ nodeId: "announced" });
+  expect(await entryOf("announced")).toBeUndefined();
+  expect((await operator.ask("node.pair.verify", { nodeId: "announced", token: node.token })).payload).toEqual({ ok: false });
+  expect((await operator.request("node.pair.remove", { nodeId: "announced" })).error?.message).toBe("unknown nodeId");
+});
+
 test("a node that left stays listed as paired, and an unknown one is an error", async () => {
   const node = await connectNode(gateway, { displayName: "Shed" });
   await node[Symbol.asyncDispose]();
@@ -81,7 +123,7 @@ test("a paired node can be renamed, and keeps the name when it connects again", 
   await using again = await connectNode(gateway, { device, displayName: "Before" });
   expect(await entryOf(again.nodeId)).toMatchObject({ displayName: "Kitchen", connected: true });
   expect((await operator.request("node.rename", { nodeId: "nobody", displayName: "x" })).error?.message).toBe("unknown nodeId");
-  expect((await operator.request("node.rename", { nodeId: node.nodeId, displayName: "x".repeat(101) })).error?.message).toContain("at most 100");
+  expect((await operator.request("node.rename", { nodeId: node.nodeId, displayName: "x".repeat(101) })).error?.message).toContain("the limit is 100");
   await using other = await connectNode(gateway);
   expect((await operator.request("node.rename", { nodeId: other.nodeId, displayName: "Kitchen" })).error?.message).toContain("has this name");
 });
@@ -111,4 +153,45 @@ test("a node that is removed from the devices is disconnected and forgotten", as
   await operator.ask("device.pair.remove", { deviceId: node.nodeId });
   expect(await node.closed).toMatchObject({ code: 1008 });
   await expect.poll(() => entryOf(node.nodeId)).toBeUndefined();
+});
+
+test("the frames of the published command line list nodes and run a command on the published node host", async () => {
+  const client = { id: "cli", mode: "cli", version: "2026.2.19", platform: "linux" } as const;
+  const scopes = ["operator.admin", "operator.approvals", "operator.pairing"];
+  const device = createDevice();
+  /** One connection for each method, as it does. */
+  const once = async (method: MethodName, params: object) => {
+    await using caller = await enter(gateway.url, { device, token: TOKEN, scopes, params: { client } });
+    return (await caller.ask(method, params)).payload!;
+  };
+  await using node = await connectNode(gateway, { displayName: "Published", commands: ["system.run", "system.which"], pathEnv: "/usr/bin:/bin" });
+  const { nodeId } = node;
+  expect((await node.ask("skills.bins", {})).payload).toEqual({ bins: expect.any(Array) });
+  const { ts, nodes } = (await once("node.list", {})) as { ts: number; nodes: readonly Record<string, unknown>[] };
+  expect(ts).toEqual(expect.any(Number));
+  expect(nodes.find((one) => one["nodeId"] === nodeId)).toEqual({
+    nodeId,
+    displayName: "Published",
+    platform: "linux",
+    version: "1.2.3",
+    caps: ["system"],
+    commands: ["system.run", "system.which"],
+    pathEnv: "/usr/bin:/bin",
+    connectedAtMs: expect.any(Number),
+    paired: true,
+    connected: true,
+  });
+  expect(await once("node.pair.list", {})).toEqual({ pending: expect.any(Array), paired: expect.any(Array) });
+  const params = { bins: ["git"] };
+  const invoked = once("node.invoke", { nodeId, command: "system.which", params, timeoutMs: 15_000, idempotencyKey: "published-1" });
+  const frame = await node.next(({ event }) => event === "node.invoke.request");
+  const { id } = frame.payload as { id: string };
+  expect(frame).toEqual({
+    type: "event",
+    event: "node.invoke.request",
+    payload: { id, nodeId, command: "system.which", paramsJSON: JSON.stringify(params), timeoutMs: 15_000, idempotencyKey: "published-1" },
+  });
+  const payloadJSON = JSON.stringify({ bins: { git: "/usr/bin/git" } });
+  expect((await node.ask("node.invoke.result", { id, nodeId, ok: true, payloadJSON })).payload).toEqual({ ok: true });
+  expect(await invoked).toEqual({ ok: true, nodeId, command: "system.which", payload: { bins: { git: "/usr/bin/git" } }, payloadJSON });
 });

@@ -55,7 +55,10 @@ test("an approved command is forwarded once with the decision", async () => {
   const key = newKey();
   void invoke(claim(runId), key).catch(() => undefined);
   expect(JSON.parse((await askedFor(node, key)).paramsJSON!)).toMatchObject({ command: ["ls", "-l"], runId, approved: true, approvalDecision: "allow-once" });
-  expect((await invoke(claim(runId))).error).toMatchObject({ message: "the approval was used before; ask again", details: { code: "APPROVAL_REQUIRED" } });
+  expect((await invoke(claim(runId))).error).toMatchObject({
+    message: "the approval was already used; request it again",
+    details: { code: "APPROVAL_REQUIRED" },
+  });
 });
 
 test("a denied or undecided approval lets nothing run", async () => {

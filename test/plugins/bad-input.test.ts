@@ -79,13 +79,13 @@ const BAD: Readonly<Record<string, Bad>> = {
   },
   "throws-in-timer": {
     files: service(`setTimeout(() => { throw new Error("in a timer"); }, 1);`),
-    says: /an exception that nothing caught: in a timer/,
+    says: /an uncaught exception: in a timer/,
     line: 3,
     status: "loaded",
   },
   "rejects-in-timer": {
     files: service(`setTimeout(async () => { await null; throw new Error("in an async timer"); }, 1);`),
-    says: /a rejected promise that nothing handled: in an async timer/,
+    says: /an unhandled promise rejection: in an async timer/,
     line: 3,
     status: "loaded",
   },

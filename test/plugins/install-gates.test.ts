@@ -28,7 +28,7 @@ describe("security.installPolicy", () => {
     ["it is a text", "deny", "security.installPolicy: expected an object"],
     ["a list is a text", { allow: "voice" }, "security.installPolicy.allow: expected a list"],
     ["the program is no whole path", { exec: { command: "true" } }, "security.installPolicy.exec.command"],
-    ["the program is not there", { exec: { command: "/nonexistent/judge" } }, "it could not be asked"],
+    ["the program is not there", { exec: { command: "/nonexistent/judge" } }, "it could not be run"],
   ])("%s", async (_what, policy, refusal) => {
     const place = withPolicy(policy);
     const outcome = await place.install("./mine").then(
@@ -42,15 +42,15 @@ describe("security.installPolicy", () => {
 
   test("findings of the named severity block", async () => {
     const place = withPolicy({ block: "warn" }, { scripts: { postinstall: "x" } });
-    await expect(place.install("./mine")).rejects.toThrow('security.installPolicy.block does not let voice in: package.json: has a "postinstall" script');
+    await expect(place.install("./mine")).rejects.toThrow('security.installPolicy.block does not allow voice: package.json: has a "postinstall" script');
   });
 
   test.each<[string, string, string | undefined]>([
     ["says allow", `cat > "$0.seen"; echo '{"decision":"allow"}'`, undefined],
     ["says block", `cat >/dev/null; echo '{"decision":"block","reason":"not on a Friday"}'`, "not on a Friday"],
-    ["says nothing", "cat >/dev/null", "gave no JSON"],
-    ["says something else", `cat >/dev/null; echo '{"ok":true}'`, "its answer has no decision"],
-    ["fails", "echo sorry >&2; exit 3", "ended with code 3: sorry"],
+    ["says nothing", "cat >/dev/null", "returned no JSON"],
+    ["says something else", `cat >/dev/null; echo '{"ok":true}'`, "its response has no decision"],
+    ["fails", "echo sorry >&2; exit 3", "exited with code 3: sorry"],
   ])("a program that %s", async (_what, body, refusal) => {
     const place = makeInstallPlace();
     const judge = join(place.home, "judge");

@@ -90,7 +90,7 @@ test("a linked folder is used where it is", async () => {
 test("a memory plugin gets the slot, an allowlist gets the name, and both are given back", async () => {
   const place = makeInstallPlace({ plugins: { allow: ["other"], slots: { memory: "other" } } });
   place.write("mine", pluginFiles("keeper", { manifest: { kind: "memory" } }));
-  expect((await place.install("./mine")).notes).toEqual(["added to plugins.allow: keeper", `it keeps memory from now on: plugins.slots.memory is "keeper"`]);
+  expect((await place.install("./mine")).notes).toEqual(["added to plugins.allow: keeper", `it now provides memory: plugins.slots.memory is "keeper"`]);
   expect(place.config().plugins).toMatchObject({ allow: ["other", "keeper"], slots: { memory: "keeper" } });
   const { uninstallPlugin } = await loadInstall();
   const result = await uninstallPlugin({ id: "keeper", force: true }, place.deps);
@@ -155,7 +155,7 @@ test("what stands out in the code is reported with its location", async () => {
 test("what is no plugin is refused with the reason", async () => {
   const place = makeInstallPlace();
   place.write("empty", { "readme.md": "hi" });
-  await expect(place.install("./empty")).rejects.toThrow("this is no plugin");
+  await expect(place.install("./empty")).rejects.toThrow("this is not a plugin");
   const { "openclaw.plugin.json": _, ...bare } = pluginFiles("voice");
   place.write("bare", bare);
   await expect(place.install("./bare")).rejects.toThrow("plugin manifest not found");
@@ -191,9 +191,9 @@ test("sources that are no path and no package of the registry are refused", asyn
 test("an address is refused with what is taken instead, and so is a folder that holds the installed plugins", async () => {
   const place = makeInstallPlace();
   for (const address of ["https://example.org/x.tgz", "git+ssh://git@example.org/x", "git@example.org:a/b.git", "github:a/b"])
-    await expect(place.install(address)).rejects.toThrow(/is an address; plugins are installed from a folder, an archive .* or the npm registry/);
+    await expect(place.install(address)).rejects.toThrow(/is a URL; plugins are installed from a folder, an archive .* or the npm registry/);
   place.write("state", pluginFiles("voice"));
-  await expect(place.install("./state")).rejects.toThrow(/holds the folder that plugins are installed into .*; name the folder of the plugin itself/);
+  await expect(place.install("./state")).rejects.toThrow(/contains the folder that plugins are installed into .*; use the folder of the plugin itself/);
   expect(place.installed()).toEqual([]);
 });
 
@@ -241,7 +241,7 @@ test("a journal of a living process is left alone, one of a dead process is sett
   const { recoverInstalls } = await import("../../src/plugins/index.ts");
   const options = { stateDir: place.stateDir, config: place.deps.config, now: place.clock.now() };
   expect(recoverInstalls(options)).toEqual([]);
-  expect(recoverInstalls({ ...options, isAlive: () => false })).toEqual(["voice: the install that was interrupted was taken back"]);
+  expect(recoverInstalls({ ...options, isAlive: () => false })).toEqual(["voice: the interrupted install was rolled back"]);
   expect(readFileSync(join(place.extensions, "voice/package.json"), "utf8")).toContain("0.9.0");
   expect(place.installed()).toEqual(["voice"]);
 });

@@ -68,5 +68,5 @@ test("the memory command of a plugin's program passes everything on, once", asyn
   await program.parseAsync(["memory", "search", "the plumber", "--min-score", "0", "--json"], { from: "user" });
   expect(asked).toEqual([["search", "the plumber", "--min-score", "0", "--json"]]);
   expect(process.exitCode).toBe(1);
-  expect(() => register({})).toThrow(/takes the program that api\.registerCli was given/);
+  expect(() => register({})).toThrow(/takes the program that api\.registerCli received/);
 });

@@ -65,7 +65,7 @@ test.each([
   // With so short a limit a busy machine would end this one, too.
   there.configure({ watchdog: {} });
   const next = await there.start();
-  await next.waitFor(/the process before this one: the gateway was ended because .* the plugin blocker/);
+  await next.waitFor(/the previous process: the gateway was ended because .* the plugin blocker/);
   expect(there.place.cli("status").stdout).toContain("the plugin blocker runs");
   expect(existsSync(join(there.place.stateDir, "last-exit.json")), "reported once").toBe(false);
   expect(there.place.cli("why", "run").stdout).toMatch(new RegExp(`the watchdog ended the gateway: plugin blocker \\(${what}\\)`));

@@ -43,7 +43,7 @@ test.each(["gateway", "sandbox", "node"] as const)("a call may not set them (hos
 test("names that are no names are refused: they could smuggle others", () => {
   for (const name of ["", "A=B", "BASH_FUNC_ls%%", "A B", "A\nLD_PRELOAD", "A\0"]) {
     expect(() => planCommand({ command: "true", cwd: "/", host: "gateway", path: "/bin", env: { [name]: "x" } }), JSON.stringify(name)).toThrow(
-      /names are letters/,
+      /use letters, digits/,
     );
   }
   expect(() => planCommand({ command: "true", cwd: "/", host: "gateway", path: "/bin", env: { A: "x\0y" } })).toThrow(/null character/);

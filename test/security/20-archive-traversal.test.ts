@@ -159,7 +159,7 @@ describe("things that are no files", () => {
   test("in a zip", async () => {
     const place = makeInstallPlace();
     place.write("", { "evil.zip": zipOf([...pluginEntries("voice"), { name: "package/thing", type: "fifo" }]) });
-    expect(await refuses(place, "./evil.zip")).toContain("no file, folder or link");
+    expect(await refuses(place, "./evil.zip")).toContain("not a file, folder or link");
   });
 });
 

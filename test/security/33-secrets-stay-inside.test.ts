@@ -37,6 +37,8 @@ const SECRETS = {
 } as const;
 
 const CONFIG = {
+  // Every method is called, and none of them is to end the gateway.
+  commands: { restart: false },
   gateway: {
     mode: "local",
     auth: { token: SECRETS.token },

@@ -153,7 +153,7 @@ describe("a file that is not there yet", () => {
     };
     const elsewhere = join(base, "openclaw.json");
     for (const known of [base, linked]) {
-      expect(open(join(known, "workspace/openclaw.json"), join(base, "state"))).toThrow(/^Sandbox security: .*decides what agents may do/);
+      expect(open(join(known, "workspace/openclaw.json"), join(base, "state"))).toThrow(/^Sandbox security: .*controls what agents may do/);
       expect(open(join(known, "workspace/later/openclaw.json"), join(base, "state"))).toThrow(/^Sandbox security: /);
       expect(open(elsewhere, join(known, "workspace/state"))).toThrow(/^Sandbox security: .*the gateway's own folder/);
       const data = join(base, "data");

@@ -11,6 +11,7 @@ import { systemRandom } from "../../src/base/random.ts";
 import type { CommandPorts } from "../../src/conversation/index.ts";
 import { METHODS, type ChannelInboundEvent, type SessionEntry } from "../../src/protocol/index.ts";
 import { AUTHORITY, isSessionSandboxed } from "../../src/tools/index.ts";
+import { isOwnerOnly } from "../../src/tools/policy/names.ts";
 import { event, openPlace, type Place } from "../conversation/place.ts";
 
 /** What an owner alone may do. Each text, if it is obeyed, leaves a line that fits. */
@@ -21,6 +22,13 @@ const POWERS: Readonly<Record<string, readonly (readonly [text: string, done: Re
     ["/exec host=node node=n1", /^patch .*"execNode":"n1"/],
   ],
   elevated: [["/elevated full", /^patch .*"elevatedLevel":"full"/]],
+  tts: [
+    ["/tts provider openai", /^speech \{"provider":"openai"\}/],
+    ["/tts on", /^speech \{"auto":"always"\}/],
+    ["/TTS OFF", /^speech \{"auto":"off"\}/],
+    ["/tts limit 800", /^speech \{"maxLength":800\}/],
+    ["/tts summary off", /^speech \{"summarize":false\}/],
+  ],
   send: [["/send off", /^patch .*"sendPolicy":"deny"/]],
   config: [
     ["/config set tools.exec.security=full", /^edit /],
@@ -50,7 +58,7 @@ const POWERS: Readonly<Record<string, readonly (readonly [text: string, done: Re
 const ORDINARY = new Set(
   [
     ["help", "commands", "status", "whoami", "context", "export-session", "trace", "stop", "new", "reset", "compact", "usage", "model", "models"],
-    ["think", "verbose", "reasoning", "queue", "activation", "subagents", "kill", "steer", "tts", "skill"],
+    ["think", "verbose", "reasoning", "queue", "activation", "subagents", "kill", "steer", "skill"],
   ].flat(),
 );
 
@@ -150,6 +158,11 @@ function writtenDown(config: OpenClawConfig, log: string[]): CommandPorts {
           () => ({ items: [], copies: 0, plan: "p", removed: false, match: "phrase", truncated: false, outOfReach: [] }) as never,
         ),
     },
+    voice: () =>
+      Promise.resolve({
+        status: () => Promise.resolve({ auto: "off", maxLength: 1500, summarize: true, order: ["local"], prefsPath: "", speakers: [] }),
+        change: (preferences: object) => void log.push(`speech ${JSON.stringify(preferences)}`),
+      } as never),
     restart: (reason) => (log.push(`restart ${reason}`), "now"),
     approvals: { resolve: (id, decision) => Promise.resolve(void log.push(`approve ${id} ${decision}`)) },
     bash: {
@@ -225,6 +238,7 @@ test("37: methods that loosen execution declare the scope that the table asks fo
     "exec.approvals.set": "operator.admin",
     "exec.approvals.node.set": "operator.admin",
     "exec.approvals.forget": "operator.admin",
+    "exec.approvals.restore": "operator.admin",
     "exec.approval.resolve": "operator.approvals",
     // What makes a sender an owner is asked for separately: `owner` of the call.
     "channels.pairing.approve": "operator.pairing",
@@ -232,6 +246,10 @@ test("37: methods that loosen execution declare the scope that the table asks fo
   });
   const writing = Object.keys(METHODS).filter((name) => /^(?:config|exec\.approvals)\./.test(name) && METHODS[name as keyof typeof METHODS].effect);
   expect(writing.filter((name) => !(name in AUTHORITY.method))).toEqual([]);
+});
+
+test("37: tools that loosen execution are declared as the table asks", () => {
+  for (const [name, need] of Object.entries(AUTHORITY.tool)) expect([name, need, isOwnerOnly({ name })]).toEqual([name, "owner", true]);
 });
 
 describe("37: where there is an owner and everybody may give commands", () => {
@@ -260,6 +278,15 @@ describe("37: where there is an owner and everybody may give commands", () => {
     expect((await ground.act(owner, "/exec security=allowlist", "direct")).done).toEqual([expect.stringContaining('"execSecurity":"allowlist"')]);
     expect((await ground.act(paired, "/elevated off", "direct")).done[0]).toContain('"elevatedLevel":"off"');
     expect((await ground.act(paired, "/elevated on", "direct")).done).toEqual([]);
+  });
+
+  test("how speech is set up is shown to everybody who may give commands", async () => {
+    for (const text of ["/tts", "/tts status", "/tts provider", "/tts limit", "/tts summary"]) {
+      const { done, said } = await ground.act(SENDERS[3], text, "direct");
+      expect([text, done, said]).toEqual([text, [], [expect.stringMatching(/Provider: local|1500 characters/)]]);
+    }
+    const { said } = await ground.act(SENDERS[3], "/tts provider openai", "direct");
+    expect(said).toEqual(["Only an owner may change speech settings. Owners are listed in commands.ownerAllowFrom."]);
   });
 
   test("what a model wrote into a button is the presser's text, however it is dressed up", async () => {

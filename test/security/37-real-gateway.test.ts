@@ -2,6 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { METHODS } from "../../src/protocol/index.ts";
+import { AUTHORITY, missingFor } from "../../src/tools/index.ts";
 import { startTelegram, type FakeTelegram, type User } from "../fakes/telegram/index.ts";
 import { enter, type DeviceClient } from "../harness/device-client.ts";
 import { makePlace, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
@@ -172,9 +174,9 @@ async function ofEverybody(): Promise<void> {
   };
   await expect.poll(asking, { timeout: 20_000, interval: 1000 }).toContain("Session: agent:main:main");
   await expect.poll(() => telegram.polling, SOON).toBe(true);
-  expect(await tell(anybody, LOOSE)).toContain("Only an owner may loosen how commands run");
+  expect(await tell(anybody, LOOSE)).toContain("Only an owner may loosen exec settings");
   expect(await runsUnasked(bySender(anybody))).toBe(false);
-  expect(await tell(owner, LOOSE)).toContain("holds for messages of owners");
+  expect(await tell(owner, LOOSE)).toContain("applies to messages from owners only");
   expect(await runsUnasked(bySender(owner))).toBe(true);
   expect(await runsUnasked(bySender(anybody))).toBe(false);
 }
@@ -205,11 +207,55 @@ async function ofClients(): Promise<void> {
   expect(patched.error?.message).toContain("runs in a sandbox");
 }
 
-test("37: on one gateway, one after the other: paired, owner, a narrower configuration, everybody, clients and the sandbox", { timeout: 120_000 }, async () => {
-  await open();
-  await ofPaired();
-  await ofOwner();
-  await ofNarrowerConfig();
-  await ofEverybody();
-  await ofClients();
-});
+const SCOPES: readonly string[] = ["operator.read", "operator.write", "operator.approvals", "operator.pairing"];
+
+/** Every method that loosens execution × what a client may do: the scope that is missing is named, and nothing else is looked at before. */
+async function ofMethods(): Promise<void> {
+  const before = readFileSync(place.configPath, "utf8");
+  for (const scopes of [...SCOPES.map((scope) => [scope]), SCOPES, ["operator.admin"]]) {
+    await using client = await enter(gateway.url!, { token: TOKEN, scopes: [...scopes] });
+    for (const [method, need] of Object.entries(AUTHORITY.method)) {
+      const declared = METHODS[method as keyof typeof METHODS].access;
+      const missing = declared === "operator.pairing" ? (scopes.includes(declared) ? undefined : declared) : missingFor(need, { owner: true, scopes });
+      const { error } = await client.request(method, {});
+      const expected = scopes.includes("operator.admin") ? undefined : missing && `missing scope: ${missing}`;
+      const found = error?.message.startsWith("missing scope") ? error.message : undefined;
+      expect([method, scopes, found]).toEqual([method, scopes, expected]);
+    }
+  }
+  expect(readFileSync(place.configPath, "utf8")).toBe(before);
+}
+
+/** The tool `gateway` is neither offered to turns of others than the owner nor run for them when the model calls it all the same. */
+async function ofTools(): Promise<void> {
+  const call = { tool: "gateway", args: JSON.stringify({ action: "config.patch", raw: '{ tools: { exec: { ask: "off" } } }' }) };
+  const before = readFileSync(place.configPath, "utf8");
+  for (const [who, ask, offered] of [
+    ["owner", bySender(owner), true],
+    ["anybody", bySender(anybody), false],
+    ["writer", (): Promise<string> => send(writer, "agent:main:web", "make it"), false],
+  ] as const) {
+    await model.plan({ say: "Done." });
+    await ask();
+    expect([who, /"name":\s*"gateway"/.test(await model.last())]).toEqual([who, offered]);
+    if (offered) continue;
+    await model.plan(call, { say: "Done." });
+    await ask();
+    expect([who, readFileSync(place.configPath, "utf8") === before]).toEqual([who, true]);
+  }
+}
+
+test(
+  "37: on one gateway, one after the other: paired, owner, a narrower configuration, everybody, clients, methods, tools and the sandbox",
+  { timeout: 120_000 },
+  async () => {
+    await open();
+    await ofPaired();
+    await ofOwner();
+    await ofNarrowerConfig();
+    await ofEverybody();
+    await ofClients();
+    await ofMethods();
+    await ofTools();
+  },
+);

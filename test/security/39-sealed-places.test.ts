@@ -23,9 +23,14 @@ const SECRETS = [
   configPath,
   join(home, "conf.d/policy.json5"),
   join(home, "keys/provider.key"),
-  ...["gateway.lock", "exec-approvals.json", "agents/other/agent/auth-profiles.json", "agents/other/sessions/s.jsonl", "credentials/x.json"].map((name) =>
-    join(stateDir, name),
-  ),
+  ...[
+    "gateway.lock",
+    "exec-approvals.json",
+    "agents/other/agent/auth-profiles.json",
+    "agents/other/sessions/s.jsonl",
+    "agents/open/files/SOUL.md/v.md",
+    "credentials/x.json",
+  ].map((name) => join(stateDir, name)),
   ...[".ssh/authorized_keys", ".ssh/id_ed25519", ".aws/credentials", ".netrc", ".git-credentials", ".config/gh/hosts.yml", ".docker/config.json"].map((name) =>
     join(home, name),
   ),
@@ -306,12 +311,12 @@ test(
     expect((await order("closed", [WRITERS[0]!(join(outside, "no.txt"))]))[0]).toMatch(/may not be written/);
     // Nobody to ask: an automatic session, and a gateway without a client that decides.
     for (const session of ["cron:job", "hook:mail"])
-      expect((await order("asking", [WRITERS[0]!(join(outside, "no.txt"))], owner, session))[0]).toMatch(/nobody can be asked/);
+      expect((await order("asking", [WRITERS[0]!(join(outside, "no.txt"))], owner, session))[0]).toMatch(/approval is not possible/);
     await using guest = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.read", "operator.write"] });
     await owner[Symbol.asyncDispose]();
-    await expect.poll(async () => (await order("asking", [WRITERS[0]!(join(outside, "no.txt"))], guest))[0]).toMatch(/nobody can be asked/);
+    await expect.poll(async () => (await order("asking", [WRITERS[0]!(join(outside, "no.txt"))], guest))[0]).toMatch(/approval is not possible/);
     expect(existsSync(join(outside, "no.txt"))).toBe(false);
-    expect(gateway.output()).toMatch(/write may not write .*no\.txt: nobody can be asked/);
+    expect(gateway.output()).toMatch(/write may not write .*no\.txt: approval is not possible/);
     owner = await enter(gateway.url!, { token: TOKEN, scopes: ["operator.admin", "operator.read", "operator.write", "operator.approvals"] });
   },
 );

@@ -190,7 +190,7 @@ test("the question says what always would remember", async () => {
   expect(said).toMatch(/ls -l with any names or files in /);
   expect(said).toContain("Remembers nothing for python3.12: runs any program text it is given");
   expect(said).toContain("Remembers nothing: only the shell knows");
-  expect(said).toContain("The whole line is asked about again next time.");
+  expect(said).toContain("The whole line needs approval again next time.");
 });
 
 test("nothing goes into the file; what a user wrote there stays valid, and what is risky about it is named", async () => {

@@ -177,9 +177,9 @@ test("keys are refused and names cleaned where clients give them", async () => {
   await client.connect({ ...CONNECT, auth: { token: TOKEN }, client: { id: "test", mode: "test", version: "1", platform: "x", displayName: HOSTILE } });
   const call = (method: string, params: object) => place.cli("call", method, "--params", JSON.stringify(params));
   const send = call("chat.send", { sessionKey: `agent:main:${HOSTILE}`, message: "hi", idempotencyKey: "1" });
-  expect([send.code, send.stderr]).toEqual([1, expect.stringContaining("cannot be printed")]);
+  expect([send.code, send.stderr]).toEqual([1, expect.stringContaining("non-printable")]);
   const patched = call("sessions.patch", { key: "agent:main:a\nb", label: "x" });
-  expect([patched.code, patched.stderr]).toEqual([1, expect.stringContaining("cannot be printed")]);
+  expect([patched.code, patched.stderr]).toEqual([1, expect.stringContaining("non-printable")]);
   const labelled = call("sessions.patch", { key: "agent:main:fine", label: HOSTILE });
   expect([labelled.code, labelled.stderr]).toEqual([1, expect.stringContaining("invalid label")]);
   const presence = call("system-presence", {}).stdout;

@@ -14,7 +14,7 @@ beforeAll(async () => {
   bench = await createAuthBench();
   events = [];
   const devices = devicesHandlers({ auth: bench.auth, broadcast: (event, payload) => void events.push([event, payload]) });
-  handlers = { ...devices, ...nodesHandlers({ auth: bench.auth, clock: bench.clock }) };
+  handlers = { ...devices, ...nodesHandlers({ auth: bench.auth, clock: bench.clock, send: () => false }) };
 });
 beforeEach(async () => {
   await bench.clear();

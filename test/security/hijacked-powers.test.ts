@@ -108,7 +108,7 @@ test("arguments that are no JSON object are reported back, and the call is not m
   await at.refused(
     "free",
     [...broken.map((args) => ({ name: "exec", args })), ...broken.map((args) => ({ name: "agents_list", args }))],
-    /was not run: the arguments are no JSON object/,
+    /was not run: the arguments are not a JSON object/,
   );
   expect(existsSync(at.inside("free", "pwned"))).toBe(false);
 });

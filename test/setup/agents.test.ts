@@ -26,10 +26,10 @@ async function answer(terminal: PseudoTerminal, question: string | RegExp, keys:
 test("a person at a terminal is asked for the name, the template, the folder and the model", async () => {
   const home = setupHome();
   const terminal = await open(home, "agents", "add");
-  await answer(terminal, "What is it called?", `Night Shift${ENTER}`);
-  await answer(terminal, "What is it for?", `${DOWN}${ENTER}`);
-  await answer(terminal, "Folder of its files", ENTER);
-  await answer(terminal, "Its model", ENTER);
+  await answer(terminal, "Agent name", `Night Shift${ENTER}`);
+  await answer(terminal, "Template", `${DOWN}${ENTER}`);
+  await answer(terminal, "Workspace folder", ENTER);
+  await answer(terminal, "Model (empty", ENTER);
   await terminal.waitFor(/exit=0/);
   expect(terminal.output()).toContain("from the template coder");
   expect(home.config()).toMatchObject({ agents: { list: [{ id: "main" }, { id: "night-shift", name: "Night Shift", tools: { profile: "coding" } }] } });
@@ -39,7 +39,7 @@ test("a person at a terminal is asked for the name, the template, the folder and
 test("leaving a question changes nothing and is no failure", async () => {
   const home = setupHome();
   const terminal = await open(home, "agents", "add", "work");
-  await answer(terminal, "What is it for?", CTRL_C);
+  await answer(terminal, "Template", CTRL_C);
   await terminal.waitFor(/exit=0/);
   expect([home.text(), existsSync(join(home.stateDir, "workspace-work"))]).toEqual([undefined, false]);
 });
@@ -51,7 +51,7 @@ test("deleting asks first, and no means no", async () => {
   const refused = await open(home, "agents", "delete", "work");
   await answer(refused, "Delete work?", `n${ENTER}`);
   await refused.waitFor(/exit=0/);
-  expect([refused.output().includes("nothing was changed"), home.text()]).toEqual([true, before]);
+  expect([refused.output().includes("No changes made"), home.text()]).toEqual([true, before]);
   const agreed = await open(home, "agents", "delete", "work");
   await answer(agreed, "Delete work?", `y${ENTER}`);
   await agreed.waitFor(/exit=0/);

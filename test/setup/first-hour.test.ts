@@ -71,7 +71,7 @@ test("a profile keeps its documented workspace", async () => {
 
 test("channels add --help lists the flags of channels that are here", async () => {
   const { stdout } = await setupHome().run(["channels", "add", "--help"]);
-  expect(stdout).toContain("one of discord, echo, googlechat, imessage, irc, mattermost, signal, slack, telegram, whatsapp");
+  expect(stdout).toContain("One of discord, echo, googlechat, imessage, irc, mattermost, signal, slack, telegram, whatsapp");
   expect(stdout).toMatch(/--token <text> .*telegram: the bot's token/);
   expect(stdout).not.toMatch(/Tlon|Matrix|--ship|--homeserver/);
 });

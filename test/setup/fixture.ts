@@ -105,4 +105,4 @@ export async function openSetup(
   };
 }
 
-export const GOES_ON = { "Go on?": true, "as a service?": false };
+export const GOES_ON = { "Continue?": true, "as a service?": false };

@@ -134,7 +134,7 @@ describe("setup.key", () => {
 
   test("one that could not be checked answers when the user says so; without any key there is nothing to check", async () => {
     await start();
-    await expect(call("setup.key", { provider: "openai" })).rejects.toThrow("there is no key for OpenAI yet");
+    await expect(call("setup.key", { provider: "openai" })).rejects.toThrow("no key for OpenAI yet");
     server.play(BUSY);
     await call("setup.key", { provider: "openai", key: KEY });
     const asked = server.requests.length;
@@ -225,13 +225,13 @@ describe("the wizard over the wire", () => {
     now = await next(sessionId, now.step, "quickstart");
     expect(now.step!.options!.map(({ value }) => value)).toEqual(["keep", "modify"]);
     now = await next(sessionId, now.step, "keep");
-    expect(now.step!.message).toBe("Which model answers?");
+    expect(now.step!.message).toBe("Which model do you want to use?");
     now = await next(sessionId, now.step, "openai-api-key");
     now = await next(sessionId, now.step);
     expect(now.step).toMatchObject({ type: "text", sensitive: true });
     server.play(REFUSES, answers("openai-responses"));
     now = await next(sessionId, now.step, "sk-wrong-0123456789abcdef");
-    expect(now.step).toMatchObject({ type: "note", title: expect.stringContaining("refuses") });
+    expect(now.step).toMatchObject({ type: "note", title: expect.stringContaining("rejected") });
     now = await next(sessionId, now.step);
     now = await next(sessionId, now.step, KEY);
     expect(now.step).toMatchObject({ type: "multiselect" });

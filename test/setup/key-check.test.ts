@@ -27,7 +27,7 @@ describe("a key is tried before it is kept", () => {
     const home = setupHome();
     const { code, stdout, stderr } = await home.onboard(...flags(server.url));
     expect([code, stdout, home.text(), home.profiles()]).toEqual([1, "", undefined, {}]);
-    expect(stderr).toContain("refuses the key");
+    expect(stderr).toContain("rejected the key");
     expect(stderr).not.toContain(KEY);
   });
 
@@ -37,7 +37,7 @@ describe("a key is tried before it is kept", () => {
     const home = setupHome();
     const { code, stderr } = await home.onboard(...flags(server.url));
     expect([code, Object.keys(home.profiles()).length]).toEqual([0, 1]);
-    expect(stderr).toMatch(/kept unchecked/);
+    expect(stderr).toMatch(/saved without being checked/);
   });
 
   test("an account without money has a good key, and its owner is notified", async () => {

@@ -71,9 +71,9 @@ async function onboard(choice: string, { browser = false, ...options }: SceneOpt
     await terminal[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();
   });
-  await terminal.waitFor("Go on?");
+  await terminal.waitFor("Continue?");
   terminal.send("y");
-  await terminal.waitFor("How much do you want to decide?");
+  await terminal.waitFor("Setup mode");
   terminal.send(ENTER);
   return { home, server, terminal, reroute: (url) => routeOf(server, url) };
 }
@@ -85,9 +85,9 @@ function expectNoSecrets({ server, terminal }: Scene): void {
 }
 
 async function takeSomethingElse(terminal: PseudoTerminal): Promise<void> {
-  await terminal.waitFor("Which model answers?");
-  terminal.send("not now");
-  await terminal.waitFor("Not now");
+  await terminal.waitFor("Which model do you want to use?");
+  terminal.send("without a key");
+  await terminal.waitFor("Try without a key");
   terminal.send(ENTER);
 }
 
@@ -102,6 +102,7 @@ describe("a login with a device code", () => {
     terminal.send(ENTER);
     await terminal.waitFor("Which hooks");
     terminal.send(ENTER);
+    await declineStart(terminal);
     await terminal.waitFor(/exit=0/);
     expect(server.requests[0]).toMatchObject({ path: "/device", fields: { client_id: CLIENT, code_challenge_method: "S256" } });
     expect(home.profiles()).toMatchObject({ "qwen-portal:default": { type: "oauth", provider: "qwen-portal", access: expect.stringMatching(/^access-/) } });
@@ -118,6 +119,7 @@ describe("a login with a device code", () => {
     await takeSomethingElse(terminal);
     await terminal.waitFor("Which hooks");
     terminal.send(ENTER);
+    await declineStart(terminal);
     await terminal.waitFor(/exit=0/);
     expect(home.profiles()).toEqual({});
     expect(home.text()).not.toContain("qwen");
@@ -127,7 +129,7 @@ describe("a login with a device code", () => {
     const polls = Array.from({ length: 20 }, () => "authorization_pending");
     const { home, terminal } = await onboard("qwen-portal", { polls, deviceExpiresIn: 1 }, ...QUIET);
     await terminal.waitFor(/has expired/);
-    await terminal.waitFor("Which model answers?");
+    await terminal.waitFor("Which model do you want to use?");
     terminal.send(CTRL_C);
     await terminal.waitFor(/exit=0 icanon/);
     expect([home.text(), existsSync(home.stateDir)]).toEqual([undefined, false]);
@@ -152,6 +154,7 @@ describe("a login in the browser", () => {
     terminal.send(ENTER);
     await terminal.waitFor("Which hooks");
     terminal.send(ENTER);
+    await declineStart(terminal);
     await terminal.waitFor(/exit=0/);
     expect(server.requests).toMatchObject([{ path: "/token", fields: { grant_type: "authorization_code", client_id: CLIENT } }]);
     expect(home.profiles()).toMatchObject({ "anthropic:me@example.test": { type: "oauth", provider: "anthropic", email: "me@example.test" } });
@@ -161,7 +164,7 @@ describe("a login in the browser", () => {
 
   test("elsewhere: the address it ended at is pasted", async () => {
     const { home, terminal, reroute } = await onboard("oauth", {}, ...QUIET);
-    await terminal.waitFor("Paste the address");
+    await terminal.waitFor("Paste the URL");
     const [link] = /https:\/\/claude\.ai\/oauth\/authorize\S+/.exec(terminal.output())!;
     const page = await fetch(reroute(link), { redirect: "manual" });
     terminal.send(`${page.headers.get("location")}${ENTER}`);
@@ -169,6 +172,7 @@ describe("a login in the browser", () => {
     terminal.send(ENTER);
     await terminal.waitFor("Which hooks");
     terminal.send(ENTER);
+    await declineStart(terminal);
     await terminal.waitFor(/exit=0/);
     expect(Object.keys(home.profiles())).toEqual(["anthropic:default"]);
   });
@@ -179,18 +183,25 @@ describe("a login in the browser", () => {
     await takeSomethingElse(terminal);
     await terminal.waitFor("Which hooks");
     terminal.send(ENTER);
+    await declineStart(terminal);
     await terminal.waitFor(/exit=0/);
     expect(home.profiles()).toEqual({});
   });
 
   test("is left with Ctrl-C where the address is pasted: nothing was written", async () => {
     const { home, terminal } = await onboard("oauth", {}, ...QUIET);
-    await terminal.waitFor("Paste the address");
+    await terminal.waitFor("Paste the URL");
     terminal.send(CTRL_C);
     await terminal.waitFor(/exit=0 icanon/);
     expect([home.text(), existsSync(home.stateDir)]).toEqual([undefined, false]);
   });
 });
+
+/** The setup ends with an offer to run the gateway. */
+async function declineStart(terminal: PseudoTerminal): Promise<void> {
+  await terminal.waitFor("Start the gateway now?");
+  terminal.send("n");
+}
 
 test("nobody is asked: a login has to be there already", async () => {
   const home = setupHome();

@@ -6,9 +6,9 @@ import { configure } from "../../src/setup/configure.ts";
 import { onboard } from "../../src/setup/onboard.ts";
 import { LEAVE, GOES_ON, person, openSetup, type SetupFixture } from "./fixture.ts";
 
-const CHOOSES = { ...GOES_ON, "Which model answers?": "skip" };
+const CHOOSES = { ...GOES_ON, "Which model do you want to use?": "skip" };
 const GIVEN = { skip: { health: true, channels: true } };
-const QUESTION = "Install programs that skills need? (none: not now)";
+const QUESTION = "Install programs that skills need? (optional)";
 const COMMAND = "npm install --global --ignore-scripts @acme/weather-tool-of-nobody";
 
 /** A skill that needs a program which no machine has. */
@@ -35,7 +35,7 @@ const installs = ({ calls }: SetupFixture): readonly string[] => calls().filter(
 describe("programs of skills", () => {
   test("are shown with what would run, and installed at the end when that is agreed to", async () => {
     const here = await machine({ npm: 'test -f "$HOME/openclaw.json" || exit 3' });
-    const { ask, notes, offered } = person({ ...CHOOSES, [QUESTION]: ["weather"], "Run that at the end": true });
+    const { ask, notes, offered } = person({ ...CHOOSES, [QUESTION]: ["weather"], "Run these commands at the end": true });
     const result = await run(here, ask);
     expect(offered[QUESTION]).toEqual(["weather"]);
     expect(notes.find((note) => note.includes(COMMAND))).toContain(join(here.home, "files/skills/weather/SKILL.md"));
@@ -45,9 +45,9 @@ describe("programs of skills", () => {
 
   test("are not installed without a yes, nor when none is chosen, nor for a user who leaves", async () => {
     for (const answers of [
-      { [QUESTION]: ["weather"], "Run that at the end": false },
+      { [QUESTION]: ["weather"], "Run these commands at the end": false },
       { [QUESTION]: [] },
-      { [QUESTION]: ["weather"], "Run that at the end": true, "as a service?": LEAVE },
+      { [QUESTION]: ["weather"], "Run these commands at the end": true, "as a service?": LEAVE },
     ]) {
       const here = await machine({ npm: "exit 0" });
       await run(here, person({ ...CHOOSES, ...answers }).ask).catch((error: unknown) => expect(error).toMatchObject({ code: "CANCELLED" }));
@@ -57,24 +57,24 @@ describe("programs of skills", () => {
 
   test("that fail are reported with the installer's output; the next one runs, and the setup stands", async () => {
     const here = await machine({ npm: "echo EACCES: not yours >&2; exit 243", uv: "exit 0" }, { weather: NODE, notes: `{kind: "uv", package: "notes"}` });
-    const { ask, notes } = person({ ...CHOOSES, [QUESTION]: ["notes", "weather"], "Run that at the end": true });
+    const { ask, notes } = person({ ...CHOOSES, [QUESTION]: ["notes", "weather"], "Run these commands at the end": true });
     const result = await run(here, ask);
     expect(result).toMatchObject({ ok: true, programs: expect.arrayContaining([expect.objectContaining({ skill: "notes", ok: true })]) });
-    expect(notes.join("\n")).toMatch(/weather still lacks its program[\s\S]*exit code 243: EACCES: not yours/);
+    expect(notes.join("\n")).toMatch(/weather still needs its program[\s\S]*exit code 243: EACCES: not yours/);
     expect(here.config()).toMatchObject({ gateway: { mode: "local" } });
   });
 
   test("get none of our keys in their environment", async () => {
     const here = await openSetup(undefined, { OPENAI_API_KEY: "sk-CANARY-0123456789abcdefghijkl" }, { npm: 'export -p > "$HOME/seen"' });
     addSkill(here, "weather", NODE);
-    const { ask } = person({ ...CHOOSES, [QUESTION]: ["weather"], "Run that at the end": true });
+    const { ask } = person({ ...CHOOSES, [QUESTION]: ["weather"], "Run these commands at the end": true });
     expect(await run(here, ask)).toMatchObject({ programs: [{ ok: true }] });
     expect(readFileSync(join(here.home, "seen"), "utf8")).not.toContain("CANARY");
   });
 
   test("of a manager that is chosen", async () => {
     const here = await machine({ bun: "exit 0", npm: "exit 0" });
-    const { ask } = person({ ...CHOOSES, [QUESTION]: ["weather"], "Run that at the end": true });
+    const { ask } = person({ ...CHOOSES, [QUESTION]: ["weather"], "Run these commands at the end": true });
     await run(here, ask, { nodeManager: "bun" });
     expect(installs(here)).toEqual([COMMAND.replace("npm install", "bun add")]);
   });
@@ -89,7 +89,7 @@ describe("programs of skills", () => {
 
   test("that are downloads are fetched at the end; a host that cannot be reached is reported", async () => {
     const here = await machine({}, { maps: `{kind: "download", url: "https://127.0.0.1:9/maps.zip"}` });
-    const { ask, notes } = person({ ...CHOOSES, [QUESTION]: ["maps"], "Run that at the end": true });
+    const { ask, notes } = person({ ...CHOOSES, [QUESTION]: ["maps"], "Run these commands at the end": true });
     const result = await run(here, ask);
     expect(notes.join("\n")).toContain("download https://127.0.0.1:9/maps.zip and unpack it");
     expect(result).toMatchObject({ programs: [{ skill: "maps", ok: false, text: expect.stringContaining("127.0.0.1") }] });
@@ -97,7 +97,7 @@ describe("programs of skills", () => {
 
   test("whose installer is missing get it first", async () => {
     const here = await machine({ brew: "echo /opt/brew", go: "exit 9" }, { clock: `{kind: "uv", package: "clock"}` });
-    const { ask } = person({ ...CHOOSES, [QUESTION]: ["clock"], "Run that at the end": true });
+    const { ask } = person({ ...CHOOSES, [QUESTION]: ["clock"], "Run these commands at the end": true });
     const result = await run(here, ask);
     const isRoot = process.getuid?.() === 0;
     // Homebrew refuses root, so that uv cannot be had then.
@@ -116,7 +116,12 @@ describe("programs of skills", () => {
 
   test("in configure too", async () => {
     const here = await machine({ pnpm: "exit 0" });
-    const { ask } = person({ "Folder of": join(here.home, "files"), "With what": "pnpm", [QUESTION]: ["weather"], "Run that at the end": true });
+    const { ask } = person({
+      "Agent workspace": join(here.home, "files"),
+      "Package manager": "pnpm",
+      [QUESTION]: ["weather"],
+      "Run these commands at the end": true,
+    });
     await configure(here.place, ask, ["workspace", "skills"]);
     expect(installs(here)).toEqual([COMMAND.replace("npm install", "pnpm add")]);
   });

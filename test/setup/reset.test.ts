@@ -63,14 +63,14 @@ describe("setup", () => {
     const first = await home.run(["setup", "--workspace", "~/files"]);
     expect(first.code).toBe(0);
     expect(first.stdout).toBe(
-      `Config OK: ${home.configPath} (made)\nWorkspace OK: ${join(home.home, "files")}\nSessions OK: ${join(home.stateDir, "agents/main/sessions")}\n`,
+      `Config OK: ${home.configPath} (created)\nWorkspace OK: ${join(home.home, "files")}\nSessions OK: ${join(home.stateDir, "agents/main/sessions")}\n`,
     );
     expect(home.config()).toMatchObject({ gateway: { mode: "local" }, agents: { defaults: { workspace: join(home.home, "files") } } });
     writeFileSync(join(home.home, "files/USER.md"), "mine");
     const before = home.text();
     const second = await home.run(["setup", "--workspace", "~/elsewhere"]);
     expect([second.code, home.text(), existsSync(join(home.home, "elsewhere"))]).toEqual([0, before, false]);
-    expect(second.stderr).toContain("stays");
+    expect(second.stderr).toContain("was kept");
     expect(readFileSync(join(home.home, "files/USER.md"), "utf8")).toBe("mine");
   });
 

@@ -12,23 +12,23 @@ const KEY = "sk-CANARY-0123456789abcdefghijkl";
 
 /** What is answered in a section, and what stands in the file then. */
 const ANSWERED: Readonly<Record<Exclude<Section, "daemon" | "health">, readonly [answers: Record<string, unknown>, path: string, value: unknown]>> = {
-  workspace: [{ "Folder of": "~/elsewhere" }, "agents.defaults.workspace", expect.stringMatching(/\/elsewhere$/)],
+  workspace: [{ "Agent workspace": "~/elsewhere" }, "agents.defaults.workspace", expect.stringMatching(/\/elsewhere$/)],
   model: [
     {
-      "Which model answers?": "custom-api-key",
-      "Its address": "http://127.0.0.1:1/v1",
-      "Id of the model": "large",
-      "Whose protocol": "openai",
+      "Which model do you want to use?": "custom-api-key",
+      URL: "http://127.0.0.1:1/v1",
+      "Model id": "large",
+      "Which API": "openai",
       "wants none": KEY,
       "cannot be reached": true,
     },
     "agents.defaults.model.primary",
     "custom-127-0-0-1-1/large",
   ],
-  web: [{ "May agents search": true, "With which service": "brave", "Its key": KEY, "May agents open": true }, "tools.web.search.provider", "brave"],
-  gateway: [{ Port: "4321", "Show it": "off", "Who can": "lan", "How do": "token" }, "gateway.port", 4321],
+  web: [{ "Allow agents to search": true, "Search service": "brave", "API key": KEY, "Allow agents to open": true }, "tools.web.search.provider", "brave"],
+  gateway: [{ Port: "4321", "Expose it": "off", "Who can": "lan", "How do": "token" }, "gateway.port", 4321],
   channels: [{ "Which channels": ["telegram"], "Bot token": "123456789:AAabcdefghijklmnopqrstuvw" }, "channels.telegram.enabled", true],
-  skills: [{ "With what": "bun" }, "skills.install.nodeManager", "bun"],
+  skills: [{ "Package manager": "bun" }, "skills.install.nodeManager", "bun"],
 };
 
 describe("configure --section", () => {
@@ -49,7 +49,7 @@ describe("configure --section", () => {
     const unit = join(home, ".config/systemd/user/openclaw-gateway.service");
     await configure(place, person({ "as a service?": true }).ask, ["daemon"]);
     expect([existsSync(unit), calls().includes("systemctl --user enable --now openclaw-gateway.service"), text()]).toEqual([true, true, "{}"]);
-    const { ask, offered } = person({ "is a service already": "replace" });
+    const { ask, offered } = person({ "is already installed": "replace" });
     await configure(place, ask, ["daemon"]);
     expect(Object.values(offered)).toEqual([["replace", "none"]]);
     expect(calls().at(-1)).toBe("systemctl --user restart openclaw-gateway.service");
@@ -61,11 +61,11 @@ describe("configure --section", () => {
     await configure(place, person({ "as a service?": true }).ask, ["daemon"]);
     const mine = `${readFileSync(unit, "utf8")}# mine\n`;
     writeFileSync(unit, mine);
-    await configure(place, person({ "is a service already": "restart" }).ask, ["daemon"]);
+    await configure(place, person({ "is already installed": "restart" }).ask, ["daemon"]);
     expect([readFileSync(unit, "utf8"), calls().at(-1)]).toEqual([mine, "systemctl --user restart openclaw-gateway.service"]);
-    await configure(place, person({ "is a service already": "none" }).ask, ["daemon"]);
+    await configure(place, person({ "is already installed": "none" }).ask, ["daemon"]);
     expect(readFileSync(unit, "utf8")).toBe(mine);
-    await configure(place, person({ "is a service already": "replace" }).ask, ["daemon"]);
+    await configure(place, person({ "is already installed": "replace" }).ask, ["daemon"]);
     expect(readFileSync(unit, "utf8")).not.toContain("# mine");
   });
 
@@ -115,7 +115,7 @@ describe("the documented flags", () => {
       stdout: expect.stringMatching(/Config OK[\s\S]*Workspace OK[\s\S]*Sessions OK/),
     });
     expect(at(home.config(), "wizard")).toBeUndefined();
-    expect(await home.run(["setup", "--wizard"])).toMatchObject({ code: 1, stderr: expect.stringContaining("no terminal") });
+    expect(await home.run(["setup", "--wizard"])).toMatchObject({ code: 1, stderr: expect.stringContaining("needs a terminal") });
     expect(await home.run(["setup", "--non-interactive"])).toMatchObject({ code: 1, stderr: expect.stringContaining("--accept-risk") });
     const remote = ["--mode", "remote", "--remote-url", "wss://gateway.example", "--remote-token", "a-remote-token-012345"];
     expect(await home.run(["setup", "--non-interactive", "--accept-risk", ...remote, "--json"])).toMatchObject({ code: 0 });

@@ -6,7 +6,7 @@ import { at } from "./place.ts";
 import { GOES_ON, person, openSetup } from "./fixture.ts";
 
 const TOKEN = "123456789:AAabcdefghijklmnopqrstuvw";
-const TELEGRAM = { ...GOES_ON, "Which model answers?": "skip", "Which channels": ["telegram"], "Bot token": TOKEN };
+const TELEGRAM = { ...GOES_ON, "Which model do you want to use?": "skip", "Which channels": ["telegram"], "Bot token": TOKEN };
 const GIVEN = { skip: { health: true, skills: true } };
 
 describe("QuickStart", () => {
@@ -19,9 +19,9 @@ describe("QuickStart", () => {
 
   test("offers those who are named as owners, and nobody", async () => {
     const { place, config } = await openSetup();
-    const { ask, offered } = person({ ...TELEGRAM, "Telegram user ids": "12345, 678", "Who owns": "" });
+    const { ask, offered } = person({ ...TELEGRAM, "Telegram user ids": "12345, 678", "Who is the owner": "" });
     await onboard(place, { ask, answers: GIVEN, command: "test" });
-    expect(Object.entries(offered).find(([message]) => message.startsWith("Who owns"))?.[1]).toEqual(["12345", "678", ""]);
+    expect(Object.entries(offered).find(([message]) => message.startsWith("Who is the owner"))?.[1]).toEqual(["12345", "678", ""]);
     expect(at(config(), "commands.ownerAllowFrom")).toBeUndefined();
   });
 
@@ -30,7 +30,7 @@ describe("QuickStart", () => {
     const { ask, asked } = person({ ...TELEGRAM, "Telegram user ids": "" });
     await onboard(place, { ask, answers: { ...GIVEN, owner: "Telegram:12345" }, command: "test" });
     expect(at(config(), "commands.ownerAllowFrom")).toEqual(["telegram:12345"]);
-    expect(asked.some((message) => message.startsWith("Who owns"))).toBe(false);
+    expect(asked.some((message) => message.startsWith("Who is the owner"))).toBe(false);
     for (const owner of ["12345", "telegram:", "telegram:*"]) {
       const given = { ...GIVEN, owner };
       await expect(
@@ -64,7 +64,7 @@ describe("QuickStart", () => {
 
   test("asks nobody about a policy that is set already", async () => {
     const { place, config } = await openSetup(`{ channels: { telegram: { dmPolicy: "disabled", botToken: "${TOKEN}" } } }`);
-    const { ask, asked } = person({ ...TELEGRAM, "There is a configuration": "modify", "Keep it?": true });
+    const { ask, asked } = person({ ...TELEGRAM, "Existing configuration": "modify", "Keep it?": true });
     await onboard(place, { ask, answers: GIVEN, command: "test" });
     expect([asked.includes("Telegram user ids"), at(config(), "channels.telegram.dmPolicy")]).toEqual([false, "disabled"]);
   });
@@ -74,7 +74,7 @@ describe("QuickStart", () => {
     const irc = { "Which channels": ["irc"], Server: "irc.example", "Encrypted (TLS)": true, Nick: "claw", "Channels to join": "#help" };
     const { ask, asked } = person({ ...TELEGRAM, ...irc });
     await onboard(place, { ask, answers: GIVEN, command: "test" });
-    expect(asked.some((message) => message.includes("Who may write"))).toBe(false);
+    expect(asked.some((message) => message.includes("Who may send"))).toBe(false);
     expect(at(config(), "channels.irc.dmPolicy")).toBeUndefined();
   });
 });
@@ -87,7 +87,7 @@ describe("Manual", () => {
     ["allowlist", { dmPolicy: "allowlist", allowFrom: ["5"] }],
   ])("%s", async (policy, expected) => {
     const { place, config } = await openSetup("{}");
-    const { ask } = person({ "Which channels": ["telegram"], "Bot token": TOKEN, "Who may write": policy, "Telegram user ids": "5" });
+    const { ask } = person({ "Which channels": ["telegram"], "Bot token": TOKEN, "Who may send": policy, "Telegram user ids": "5" });
     await configure(place, ask, ["channels"]);
     expect(at(config(), "channels.telegram")).toEqual({ enabled: true, botToken: TOKEN, ...expected });
   });

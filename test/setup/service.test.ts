@@ -61,7 +61,7 @@ describe.runIf(process.platform === "linux")("a service", () => {
       if (existsSync(file)) process.kill(Number(readFileSync(file, "utf8")), "SIGKILL");
     });
     const { code, stderr } = await onboard("--install-daemon", "--gateway-port", String(await freePort()));
-    expect([code, stderr]).toEqual([0, expect.stringContaining("the gateway answers")]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("Gateway is running")]);
   });
 
   test("that systemd will not run in this session is not left behind; what to do is said, and the rest is written", async () => {
@@ -83,7 +83,7 @@ describe.runIf(process.platform === "linux")("a service", () => {
     const empty = fakePrograms(home.home, {});
     const { code, stderr } = await home.run([...ONBOARD, "--skip-health", "--install-daemon"], { PATH: empty.folder });
     expect([code, existsSync(unitOf(home))]).toEqual([1, false]);
-    expect(stderr).toMatch(/systemd is not here[\s\S]*container/);
+    expect(stderr).toMatch(/systemd is not available[\s\S]*container/);
   });
 
   test("that cannot be enabled stays written, with what to run", async () => {

@@ -11,16 +11,16 @@ const KEY = "sk-CANARY-0123456789abcdefghijkl";
 describe("the first setup, asked", () => {
   test("QuickStart asks for the model and the channels, and nothing about the gateway", async () => {
     const { place, config } = await openSetup();
-    const { ask, asked } = person({ ...GOES_ON, "Which model answers?": "openai-api-key", "OpenAI API key": KEY });
+    const { ask, asked } = person({ ...GOES_ON, "Which model do you want to use?": "openai-api-key", "OpenAI API key": KEY });
     const result = await onboard(place, { ask, answers: { skip: { health: true } }, command: "test" });
     expect(asked.filter((message) => !message.startsWith("note"))).toEqual([
-      "I know what this can do. Go on?",
-      "How much do you want to decide?",
-      "Which model answers?",
+      "I understand what an agent can do. Continue?",
+      "Setup mode",
+      "Which model do you want to use?",
       "OpenAI API key",
       expect.stringContaining("Which channels"),
       expect.stringContaining("Which hooks"),
-      "Let the gateway start with this machine, as a service?",
+      "Start the gateway with this machine, as a service?",
     ]);
     expect(result).toMatchObject({ mode: "local", model: "openai/gpt-5.2", gateway: { port: 18789, bind: "loopback", authMode: "token" } });
     expect(config()).toMatchObject({ agents: { defaults: { model: { primary: "openai/gpt-5.2" } } } });
@@ -28,7 +28,7 @@ describe("the first setup, asked", () => {
 
   test("hooks that are chosen are on, the others are off by name; without one nothing is written", async () => {
     const chosen = await openSetup();
-    const answers = { ...GOES_ON, "Which model answers?": "openai-api-key", "OpenAI API key": KEY };
+    const answers = { ...GOES_ON, "Which model do you want to use?": "openai-api-key", "OpenAI API key": KEY };
     await chosen.run({ ...answers, "Which hooks": ["session-memory"] });
     const off = { enabled: false };
     expect(chosen.config()).toMatchObject({
@@ -45,18 +45,18 @@ describe("the first setup, asked", () => {
     const { run, config } = await openSetup();
     const answers = {
       ...GOES_ON,
-      "How much": "advanced",
-      "Where does": "local",
-      "Folder of": "~/files",
-      "Which model answers?": "apiKey",
+      "Setup mode": "advanced",
+      "Where should": "local",
+      "Agent workspace": "~/files",
+      "Which model do you want to use?": "apiKey",
       "Anthropic API key": KEY,
       "Default model": "claude-sonnet-4-5",
       Port: "4321",
-      "Show it": "off",
+      "Expose it": "off",
       "Who can": "lan",
       "How do": "password",
       Password: "open sesame",
-      "With what": "pnpm",
+      "Package manager": "pnpm",
     };
     expect(await run(answers)).toMatchObject({ gateway: { port: 4321, bind: "lan", authMode: "password" }, model: "anthropic/claude-sonnet-4-5" });
     expect(config()).toMatchObject({
@@ -68,22 +68,22 @@ describe("the first setup, asked", () => {
 
   test("a gateway elsewhere: its address and token, and that is all", async () => {
     const { run, config } = await openSetup();
-    const answers = { ...GOES_ON, "How much": "advanced", "Where does": "remote", "Its address": "wss://gw.example", "Its token": "a-remote-token-012345" };
+    const answers = { ...GOES_ON, "Setup mode": "advanced", "Where should": "remote", URL: "wss://gw.example", "Token (": "a-remote-token-012345" };
     expect(await run(answers)).toMatchObject({ mode: "remote", auth: "token" });
     expect(config()).toMatchObject({ gateway: { mode: "remote", remote: { url: "wss://gw.example" } } });
   });
 
   test("a key that is there already is offered first, and is not stored again", async () => {
     const { place } = await openSetup(undefined, { OPENAI_API_KEY: KEY });
-    const { ask, offered } = person({ ...GOES_ON, "Which model answers?": "openai-api-key", "Use it?": true });
+    const { ask, offered } = person({ ...GOES_ON, "Which model do you want to use?": "openai-api-key", "Use the existing": true });
     expect(await onboard(place, { ask, answers: { skip: { health: true } }, command: "test" })).toMatchObject({ model: "openai/gpt-5.2" });
-    expect(offered["Which model answers?"]![0]).toBe("skip");
+    expect(offered["Which model do you want to use?"]![0]).toBe("skip");
     expect(await (await place.auth()).list()).toEqual([]);
   });
 
   test("nothing now: whatever is there answers", async () => {
     const { run, config } = await openSetup();
-    expect(await run({ ...GOES_ON, "Which model answers?": "skip" })).toMatchObject({ authChoice: "skip" });
+    expect(await run({ ...GOES_ON, "Which model do you want to use?": "skip" })).toMatchObject({ authChoice: "skip" });
     expect(at(config(), "agents.defaults.model")).toBeUndefined();
   });
 });
@@ -93,7 +93,7 @@ describe("a configuration that is there", () => {
 
   test("kept: only what is missing is asked for, and remarks stay", async () => {
     const { place, text } = await openSetup(MINE);
-    const { ask, asked } = person({ ...GOES_ON, "There is a configuration": "keep" });
+    const { ask, asked } = person({ ...GOES_ON, "Existing configuration": "keep" });
     expect(await onboard(place, { ask, answers: { flow: "advanced", mode: "local", skip: { health: true, skills: true } }, command: "test" })).toMatchObject({
       gateway: { port: 4321 },
     });
@@ -104,13 +104,13 @@ describe("a configuration that is there", () => {
 
   test("modified: everything is asked for, with what is set as the answer", async () => {
     const { run } = await openSetup(MINE);
-    const answers = { ...GOES_ON, "There is a configuration": "modify", "Which model answers?": "skip" };
+    const answers = { ...GOES_ON, "Existing configuration": "modify", "Which model do you want to use?": "skip" };
     expect(await run(answers, { flow: "advanced" })).toMatchObject({ model: "anthropic/claude-opus-4-6", gateway: { port: 4321 } });
   });
 
   test("reset: what is there is put away at the end, not before", async () => {
     const { run, home, text, config } = await openSetup(MINE);
-    const answers = { ...GOES_ON, "There is a configuration": "reset", "What is put away": "config", "Which model answers?": "skip" };
+    const answers = { ...GOES_ON, "Existing configuration": "reset", "want to reset": "config", "Which model do you want to use?": "skip" };
     await expect(run({ ...answers, "Which channels": LEAVE })).rejects.toMatchObject({ code: "CANCELLED" });
     expect(text()).toBe(MINE);
     const { committed } = await run(answers);
@@ -124,8 +124,8 @@ describe("a configuration that is there", () => {
     const { place, text } = await openSetup(MINE);
     const answers: Record<string, unknown> = {
       ...GOES_ON,
-      "There is a configuration": "modify",
-      "Which model answers?": "openai-api-key",
+      "Existing configuration": "modify",
+      "Which model do you want to use?": "openai-api-key",
       "OpenAI API key": KEY,
     };
     const { ask, asked } = person(answers);
@@ -146,7 +146,7 @@ describe("a configuration that is there", () => {
 describe("configure", () => {
   test("web: who searches, and with which key", async () => {
     const { place, config } = await openSetup("{}");
-    const { ask } = person({ "May agents search": true, "With which service": "perplexity", "Its key": KEY, "May agents open": false });
+    const { ask } = person({ "Allow agents to search": true, "Search service": "perplexity", "API key": KEY, "Allow agents to open": false });
     expect(await configure(place, ask, ["web"])).toMatchObject({ sections: ["web"] });
     expect(at(config(), "tools.web")).toMatchObject({
       search: { enabled: true, provider: "perplexity", perplexity: { apiKey: KEY } },
@@ -157,7 +157,7 @@ describe("configure", () => {
   test("without a section it asks which; none is leaving", async () => {
     const { place } = await openSetup("{}");
     await expect(configure(place, person({ "What do you want": [] }).ask, [])).rejects.toMatchObject({ code: "CANCELLED" });
-    const { ask } = person({ "What do you want": ["workspace"], "Folder of": "~/elsewhere" });
+    const { ask } = person({ "What do you want": ["workspace"], "Agent workspace": "~/elsewhere" });
     expect(await configure(place, ask, [])).toMatchObject({ sections: ["workspace"] });
   });
 });

@@ -29,8 +29,8 @@ async function answer(terminal: PseudoTerminal, question: string | RegExp, keys:
 }
 
 async function acceptRisk(terminal: PseudoTerminal): Promise<void> {
-  await answer(terminal, "Go on?", "y");
-  await answer(terminal, "How much do you want to decide?", ENTER);
+  await answer(terminal, "Continue?", "y");
+  await answer(terminal, "Setup mode", ENTER);
 }
 
 describe("a person at a terminal", () => {
@@ -39,20 +39,21 @@ describe("a person at a terminal", () => {
     const home = setupHome();
     const terminal = await open(home, "onboard");
     await acceptRisk(terminal);
-    await answer(terminal, "Which model answers?", "address");
-    await answer(terminal, "by its address", ENTER);
-    await answer(terminal, "Its address", `${server.url}${ENTER}`);
-    await answer(terminal, "Id of the model there", `large${ENTER}`);
-    await answer(terminal, "Whose protocol", ENTER);
-    await answer(terminal, "wants none", `sk-wrong-0123456789abcdef${ENTER}`);
-    await terminal.waitFor("refuses it");
+    await answer(terminal, "Which model do you want to use?", "custom");
+    await answer(terminal, "Custom provider", ENTER);
+    await answer(terminal, "Server URL", `${server.url}${ENTER}`);
+    await answer(terminal, "empty if none", `sk-wrong-0123456789abcdef${ENTER}`);
+    await answer(terminal, "Model id", `large${ENTER}`);
+    await answer(terminal, "Which API", ENTER);
+    await terminal.waitFor("rejected it");
     server.play(answers("openai-completions"));
-    await answer(terminal, /Its key\s*\n/, `${KEY}${ENTER}`);
+    await answer(terminal, /API key\s*\n/, `${KEY}${ENTER}`);
     await terminal.waitFor("Which channels");
     expect([home.text(), existsSync(home.stateDir)]).toEqual([undefined, false]);
     terminal.send(ENTER);
     await answer(terminal, "Which hooks", ENTER);
     await answer(terminal, "as a service?", "n");
+    await answer(terminal, "Start the gateway now?", "n");
     await terminal.waitFor(/exit=0/);
     expect(terminal.output()).not.toContain(KEY);
     expect(terminal.screen()).toMatch(/openclaw dashboard[\s\S]*openclaw tui/);
@@ -65,16 +66,16 @@ describe("a person at a terminal", () => {
     const home = setupHome();
     const terminal = await open(home, "onboard");
     await acceptRisk(terminal);
-    await answer(terminal, "Which model answers?", CTRL_C);
+    await answer(terminal, "Which model do you want to use?", CTRL_C);
     await terminal.waitFor(/exit=0 icanon/);
-    expect(terminal.screen()).toContain("was not written");
+    expect(terminal.screen()).toContain("were not saved");
     expect([home.text(), existsSync(home.stateDir)]).toEqual([undefined, false]);
   });
 
   test("does not accept the risk: nothing is done", async () => {
     const home = setupHome();
     const terminal = await open(home, "onboard");
-    await answer(terminal, "Go on?", "n");
+    await answer(terminal, "Continue?", "n");
     await terminal.waitFor(/exit=0/);
     expect(home.text()).toBeUndefined();
   });
@@ -84,7 +85,7 @@ describe("a person at a terminal", () => {
     home.configure(`{ gateway: { mode: "local" } }`);
     const terminal = await open(home, "onboard");
     await acceptRisk(terminal);
-    await terminal.waitFor("There is a configuration");
+    await terminal.waitFor("Existing configuration");
     process.kill(terminal.pid(), "SIGKILL");
     await terminal.waitFor(/exit=137/);
     expect(home.text()).toBe(`{ gateway: { mode: "local" } }`);
@@ -103,9 +104,9 @@ describe("a person at a terminal", () => {
     terminal.send(`${DOWN.repeat(place)}${SPACE}${ENTER}`);
     await terminal.waitFor("@BotFather");
     await answer(terminal, "Bot token", `nonsense${ENTER}`);
-    await terminal.waitFor("that is no bot token");
+    await terminal.waitFor("not a bot token");
     terminal.send(`${"\u007f".repeat(8)}123456789:AAabcdefghijklmnopqrstuvw${ENTER}`);
-    await answer(terminal, "Who may write to Telegram directly?", ENTER);
+    await answer(terminal, "Who may send direct messages on Telegram?", ENTER);
     await terminal.waitFor(/exit=0/);
     expect(terminal.output()).not.toContain("AAabcdefghijklmnopqrstuvw");
     expect(home.text()).toMatch(/\/\/ mine\n/);
@@ -121,11 +122,11 @@ describe("a person at a terminal", () => {
     expect(gateway.url).toBeDefined();
     const flags = ["--accept-risk", "--flow", "quickstart", "--auth-choice", "skip", "--skip-channels", "--skip-skills", "--skip-daemon"];
     const page = await open(home, "onboard", ...flags);
-    await answer(page, "There is a configuration", ENTER);
+    await answer(page, "Existing configuration", ENTER);
     await answer(page, "How do you want to begin?", ENTER);
     await page.waitFor(/http:\/\/127\.0\.0\.1:\d+\/\S*#[\s\S]*exit=0/);
     const chat = await open(home, "onboard", ...flags);
-    await answer(chat, "There is a configuration", ENTER);
+    await answer(chat, "Existing configuration", ENTER);
     await answer(chat, "How do you want to begin?", `${DOWN}${ENTER}`);
     await chat.waitFor(/^ready/m);
     chat.send("\u0004");
@@ -136,7 +137,7 @@ describe("a person at a terminal", () => {
     const home = setupHome();
     home.configure(`{ gateway: { mode: "local", auth: { token: "a-token-of-mine-0123456789" } } }`);
     const terminal = await open(home, "config", "--section", "workspace", "--section", "gateway");
-    await answer(terminal, "Folder of the agent's files", ENTER);
+    await answer(terminal, "Agent workspace folder", ENTER);
     await terminal.waitFor(/Port/);
     expect(home.text()).toContain("workspace");
     terminal.send(CTRL_C);

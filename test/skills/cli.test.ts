@@ -76,7 +76,7 @@ test("info and check: what is needed, and how to get it", async () => {
     install: [{ id: "node-0", kind: "node", label: "Install jq-of-nobody (npm)", bins: ["jq-of-nobody"] }],
   });
   expect((await here.run("info", "needy")).out).toMatch(/needs +jq-of-nobody, \$MY_KEY[\s\S]*openclaw skills install needy/);
-  expect(await here.run("info", "nothing")).toMatchObject({ code: 1, err: expect.stringContaining("there is no skill") });
+  expect(await here.run("info", "nothing")).toMatchObject({ code: 1, err: expect.stringContaining('skill "nothing" not found') });
   const check = await here.run("check", "--json");
   expect([check.code, check.json()]).toMatchObject([
     1,
@@ -97,8 +97,12 @@ test("install of programs: shows the command, runs it only after a yes, reports 
   });
   const with_ = commandLine({ env: { HOME: here.home, OPENCLAW_STATE_DIR: here.stateDir, PATH: `${machine.folder}:/bin:/usr/bin` } });
   const command_ = "npm install --global --ignore-scripts jq-of-nobody";
-  expect(await with_.run("install", "needy")).toMatchObject({ code: 1, out: expect.stringContaining(command_), err: expect.stringContaining("add --yes") });
-  expect(await with_.run("install", "needy", "--dry-run")).toMatchObject({ code: 0, out: `would run: ${command_}\n` });
+  expect(await with_.run("install", "needy")).toMatchObject({
+    code: 1,
+    out: expect.stringContaining(command_),
+    err: expect.stringContaining("use --yes to confirm"),
+  });
+  expect(await with_.run("install", "needy", "--dry-run")).toMatchObject({ code: 0, out: `Would run: ${command_}\n` });
   expect(machine.calls()).toEqual([]);
   expect(await with_.run("install", "needy", "--id", "other", "--yes")).toMatchObject({ code: 1, err: expect.stringContaining("there are: node-0") });
   const done = await with_.run("install", "needy", "--yes", "--json");
@@ -125,7 +129,7 @@ test("install of a skill: review, record, update, change, removal", async () => 
     out: expect.stringMatching(/notes: Something useful\.[\s\S]*warn SKILL\.md:6 uses sudo/),
     err: expect.stringContaining("--yes"),
   });
-  expect(await here.run("install", "./pack.zip", "--dry-run")).toMatchObject({ code: 0, out: expect.stringContaining("nothing was changed") });
+  expect(await here.run("install", "./pack.zip", "--dry-run")).toMatchObject({ code: 0, out: expect.stringContaining("No changes made") });
   expect(existsSync(join(here.stateDir, "skills/notes"))).toBe(false);
   expect(await here.run("install", "pack.zip", "--yes")).toMatchObject({
     code: 0,
@@ -140,7 +144,7 @@ test("install of a skill: review, record, update, change, removal", async () => 
   expect((await here.run("update", "notes", "--yes", "--force")).out).toContain("notes: updated");
   expect(readFileSync(join(here.stateDir, "skills/notes/SKILL.md"), "utf8")).toContain("Newer.");
   expect(await here.run("remove", "notes")).toMatchObject({ code: 1, err: expect.stringContaining("--yes") });
-  expect(await here.run("remove", "notes", "--yes")).toMatchObject({ code: 0, out: expect.stringContaining("removed") });
+  expect(await here.run("remove", "notes", "--yes")).toMatchObject({ code: 0, out: expect.stringMatching(/^Removed .*skills\/notes/) });
   expect(existsSync(join(here.stateDir, "skills/notes"))).toBe(false);
 });
 
@@ -175,7 +179,7 @@ test("create says when a bundled skill would not be used any more, and warns of 
   expect(await here.run("create", "weather")).toMatchObject({ code: 1, err: expect.stringMatching(/comes with OpenClaw.*skills create weather --force/s) });
   expect(existsSync(join(here.stateDir, "workspace/skills/weather"))).toBe(false);
   expect(await here.run("create", "weather", "--dir", "elsewhere")).toMatchObject({ code: 0 });
-  expect(await here.run("create", "weather", "--force")).toMatchObject({ code: 0, out: expect.stringContaining("instead of the skill weather") });
+  expect(await here.run("create", "weather", "--force")).toMatchObject({ code: 0, out: expect.stringContaining("It replaces the bundled skill weather") });
   expect(await here.run("create", "a".repeat(65))).toMatchObject({ code: 1, err: expect.stringMatching(/at most 64 .* it has 65 characters/) });
   const tested = await here.run("test", "weather", "--json");
   expect([tested.code, tested.json()["remarks"]]).toEqual([
@@ -189,8 +193,8 @@ test("create says when a bundled skill would not be used any more, and warns of 
 test("create makes a skill that test accepts; test finds what will not work", async () => {
   const here = commandLine();
   expect((await here.run("create", "release-notes", "--description", 'Write "release notes": all.')).out).toContain("skills test release-notes");
-  expect(await here.run("test", "release-notes")).toMatchObject({ code: 0, out: expect.stringContaining("can be used") });
-  expect(await here.run("create", "release-notes")).toMatchObject({ code: 1, err: expect.stringContaining("exists already") });
+  expect(await here.run("test", "release-notes")).toMatchObject({ code: 0, out: expect.stringContaining("release-notes is ready") });
+  expect(await here.run("create", "release-notes")).toMatchObject({ code: 1, err: expect.stringContaining("already exists") });
   expect(await here.run("create", "No Good")).toMatchObject({ code: 1, err: expect.stringContaining("cannot be the name") });
   here.write("bad/SKILL.md", SKILL("good", "", "See {baseDir}/scripts/none.sh\n\n```sh\nfrobnicate --all | sort\n```\n"));
   const bad = await here.run("test", "./bad", "--json");
@@ -200,7 +204,7 @@ test("create makes a skill that test accepts; test finds what will not work", as
       ok: false,
       remarks: [
         { severity: "warning", message: expect.stringContaining("not that of its folder") },
-        { severity: "error", message: "names {baseDir}/scripts/none.sh, which is not there" },
+        { severity: "error", message: "names {baseDir}/scripts/none.sh, which does not exist" },
         { severity: "error", message: "runs frobnicate, which is not in requires.bins", line: 9 },
       ],
     },

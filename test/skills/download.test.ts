@@ -94,8 +94,8 @@ test.each<[string, readonly ArchiveEntry[], Asked, RegExp]>([
     { stripComponents: 1 },
     /two entries/,
   ],
-  ["a target outside", ENTRIES, { targetDir: "../other" }, /leads out/],
-  ["an absolute target outside", ENTRIES, { targetDir: "/tmp" }, /leads out/],
+  ["a target outside", ENTRIES, { targetDir: "../other" }, /is outside/],
+  ["an absolute target outside", ENTRIES, { targetDir: "/tmp" }, /is outside/],
   ["a skill whose key is no folder", ENTRIES, { skillKey: ".." }, /cannot be the name/],
 ])("an archive with %s is refused and leaves nothing", async (_what, entries, asked, message) => {
   const here = skillPlace();
@@ -106,7 +106,7 @@ test.each<[string, readonly ArchiveEntry[], Asked, RegExp]>([
 test("a damaged archive of each kind is refused", async () => {
   const here = skillPlace();
   for (const archive of ["tar.gz", "tar.bz2", "zip"] as const)
-    await expect(get(here, Buffer.from("no archive at all"), { archive })).rejects.toThrow(/damaged|no \.zip|no archive/);
+    await expect(get(here, Buffer.from("no archive at all"), { archive })).rejects.toThrow(/damaged|not a \.zip|not an archive/);
   expect(left(here)).toEqual(["tool"]);
 });
 
@@ -115,7 +115,7 @@ test("a server that refuses, stops sending, breaks off or sends too much is give
   await expect(get(here, (_request, response) => response.writeHead(404).end())).rejects.toThrow(/status 404/);
   await expect(get(here, (_request, response) => response.write("begin"), { timeoutMs: 1000 })).rejects.toThrow(/stopped sending|within 1000 ms/);
   await expect(get(here, (_request, response) => response.writeHead(200, { "content-length": "100" }).write("x", () => response.destroy()))).rejects.toThrow(
-    /broke off/,
+    /was interrupted/,
   );
   const limits = { ...LIMITS, archiveBytes: 1000 };
   await expect(get(here, Buffer.alloc(2000), {}, { limits })).rejects.toThrow(/more than/);

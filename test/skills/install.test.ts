@@ -55,7 +55,7 @@ describe("a skill is installed from", () => {
     const here = skillPlace();
     const data = await make();
     const file = join(here.write("from", { [name]: data }), name);
-    await expect(installSkill({ spec: file, sha256: "0".repeat(64) }, here.deps)).rejects.toThrow(/not what was expected/);
+    await expect(installSkill({ spec: file, sha256: "0".repeat(64) }, here.deps)).rejects.toThrow(/has the wrong SHA-256/);
     expect(here.listed()).toEqual([]);
     await installSkill({ spec: file, sha256: sha256(data) }, here.deps);
     expect(here.text("notes/scripts/run.sh")).toContain("echo hi");
@@ -135,7 +135,7 @@ describe("nothing is changed by", () => {
     const whole = await tgzOf(ENTRIES);
     here.write("from", { "cut.tar.gz": whole.subarray(0, 60), "empty.zip": "", "text.zip": "hello", "large.zip": Buffer.alloc(100 * 1024 * 1024) });
     for (const name of ["cut.tar.gz", "empty.zip", "text.zip", "large.zip"]) {
-      await expect(installSkill({ spec: `from/${name}` }, here.deps)).rejects.toThrow(/damaged|no archive|at most|no SKILL/);
+      await expect(installSkill({ spec: `from/${name}` }, here.deps)).rejects.toThrow(/damaged|not an archive|at most|no SKILL/);
     }
     expect(here.listed()).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe("nothing is changed by", () => {
     await expect(installSkill({ spec: folder }, here.deps)).rejects.toThrow(/comes with OpenClaw/);
     expect(here.listed()).toEqual([]);
     await installSkill({ spec: folder, force: true }, here.deps);
-    await expect(installSkill({ spec: folder }, here.deps)).rejects.toThrow(/installed already/);
+    await expect(installSkill({ spec: folder }, here.deps)).rejects.toThrow(/already installed/);
     const spaced = here.write("from/two words", { "SKILL.md": SKILL("weather") });
     await expect(installSkill({ spec: spaced }, here.deps)).rejects.toThrow(`openclaw skills install '${spaced}' --force`);
   });
@@ -173,7 +173,7 @@ describe("nothing is changed by", () => {
     "the source %s",
     async (spec) => {
       const here = skillPlace();
-      await expect(installSkill({ spec }, here.deps)).rejects.toThrow(/is not taken|does not exist|#ref needs|no branch/);
+      await expect(installSkill({ spec }, here.deps)).rejects.toThrow(/is not supported|does not exist|#ref needs|not a branch/);
       expect(here.listed()).toEqual([]);
     },
   );
@@ -251,10 +251,10 @@ test("what a process left that died is the old skill or the new one, whole", () 
   const here = skillPlace();
   const dead = 2 ** 22 + 12_345;
   here.write("skills", { [`.old-${dead}-notes/SKILL.md`]: SKILL("notes"), [`.staging-${dead}-ab/content/x`]: "x" });
-  expect(recoverSkills(here.skillsDir)).toEqual(["notes: the change that was interrupted was taken back"]);
+  expect(recoverSkills(here.skillsDir)).toEqual(["notes: the interrupted change was rolled back"]);
   expect(here.listed()).toEqual(["notes"]);
   here.write("skills", { [`.old-${dead}-notes/SKILL.md`]: "older", [`.staging-${process.pid}-ab/x`]: "x" });
-  expect(recoverSkills(here.skillsDir)).toEqual(["notes: the install that was interrupted is complete"]);
+  expect(recoverSkills(here.skillsDir)).toEqual(["notes: the interrupted install was completed"]);
   expect(here.text("notes/SKILL.md")).toBe(SKILL("notes"));
   expect(here.listed()).toEqual([`.staging-${process.pid}-ab`, "notes"]);
 });

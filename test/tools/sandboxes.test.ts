@@ -293,6 +293,6 @@ test("bubblewrap that is not installed, or cannot work, is reported and nothing 
   await expect(open().ready()).rejects.toMatchObject({ code: "UNAVAILABLE" });
   const broken = fixture({ backend: "bwrap", bwrap: { command: "/bin/false" } });
   await expect(broken.open().ready()).rejects.toMatchObject({
-    message: expect.stringContaining("/bin/false cannot make a sandbox here: it ended with code 1"),
+    message: expect.stringContaining("/bin/false cannot create a sandbox here: it exited with code 1"),
   });
 });

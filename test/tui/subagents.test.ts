@@ -26,7 +26,7 @@ test("a sub-agent appears in the open list, and is stopped there", async () => {
   await using terminal = await openPseudoTerminal({ line, env: gateway.place.env, cwd: gateway.place.home });
   await terminal.waitFor(/^ready/m);
   terminal.send(`/heartbeat${ENTER}`);
-  await terminal.waitFor("No heartbeat was due yet.");
+  await terminal.waitFor("No heartbeat yet");
   terminal.send(`/subagents${ENTER}`);
   await terminal.waitFor(/sub-agents 0 of 0/);
   const { ok } = await gateway.operator.request("chat.send", { sessionKey: "agent:main:sky", message: "go", idempotencyKey: "go" });

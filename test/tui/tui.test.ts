@@ -75,14 +75,14 @@ test("a tool call waits for the word of who sits there, who sees what will run",
   const terminal = await start();
   says({ toolCalls: [{ id: "call_1", name: "exec", arguments: ['{"command":"echo hello from the tool"}'] }] }, { text: ["I have asked."] });
   terminal.send(`please run it${ENTER}`);
-  await terminal.waitFor("May this run?");
+  await terminal.waitFor("Approve this command?");
   await terminal.waitFor(/exec echo hello from the tool[\s\S]*│ echo hello from the tool/);
-  expect(terminal.screen()).toContain("1 to decide (Tab)");
+  expect(terminal.screen()).toContain("1 pending approval (Tab)");
   terminal.send("\t");
   await terminal.waitFor("›[y] allow once‹");
   terminal.send("y");
   await terminal.waitFor("allowed once: echo hello from the tool");
-  await terminal.waitFor((screen) => !screen.includes("May this run?"));
+  await terminal.waitFor((screen) => !screen.includes("Approve this command?"));
 });
 
 test("a tool shows what it was given and what it gave, folded and whole", async () => {
@@ -171,7 +171,7 @@ test.each([
   says({ text: ["The whole answer."] });
   gateway.child.kill("SIGKILL");
   await gateway.exited;
-  await terminal.waitFor("connection lost");
+  await terminal.waitFor("Disconnected");
   terminal.send(`and this meanwhile${ENTER}`);
   await terminal.waitFor("and this meanwhile");
   gateway = await startGateway();
@@ -213,7 +213,7 @@ test("pastes, wide characters and several lines arrive as they were written", as
 test("a command for this machine runs after one question", async () => {
   const terminal = await start();
   terminal.send(`!echo "sum $((40 + 2))"${ENTER}`);
-  await terminal.waitFor("run on this machine?");
+  await terminal.waitFor("Run this command on this machine?");
   terminal.send(`j${ENTER}`);
   await terminal.waitFor("sum 42");
 });
@@ -238,7 +238,7 @@ describe("the terminal is given back as it was", () => {
   test("after Ctrl+C twice", async () => {
     const terminal = await start();
     terminal.send(ctrl("c"));
-    await terminal.waitFor("Ctrl+C again leaves");
+    await terminal.waitFor("Press Ctrl+C again to exit");
     terminal.send(ctrl("c"));
     await ends(terminal, 0);
   });

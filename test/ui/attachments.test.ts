@@ -56,10 +56,10 @@ describeInBrowser("large attachments", () => {
     const page = await scene.open(session("sum"));
     const opened = sockets(page);
     await pick(page, ["sum1", "sum2", "sum3", "sum4", "sum5"]);
-    const note = page.getByRole("alert").filter({ hasText: "sum5.bin was left out" });
+    const note = page.getByRole("alert").filter({ hasText: "sum5.bin was not attached" });
     await note.waitFor();
     expect(await note.innerText()).toMatch(
-      /With it the message would be 32\.7 MB as it is sent; the gateway takes 26\.2 MB, which is about 19\.7 MB of files\./,
+      /With this file, the message would be 32\.7 MB when sent; the gateway accepts up to 26\.2 MB, about 19\.7 MB of files\./,
     );
     expect(await attached(page).count()).toBe(4);
     await box(page).fill("four of five");
@@ -90,14 +90,14 @@ describeInBrowser("large attachments", () => {
     await pick(page, ["poison"]);
     await expect.poll(() => attached(page).count(), SOON).toBe(1);
     await box(page).press("Enter");
-    await page.locator("oc-transcript").getByText("The connection broke twice as soon as this was sent").waitFor();
+    await page.locator("oc-transcript").getByText("The connection dropped twice while sending this").waitFor();
     await box(page).fill("and this");
     await box(page).press("Enter");
     await expect.poll(() => page.locator("oc-transcript").getByText("and this").count(), SOON).toBeGreaterThan(0);
     await settled(page);
     expect([tries, opened]).toEqual([2, 3]);
     await page.reload();
-    await page.locator("oc-transcript").getByText("The connection broke twice as soon as this was sent").waitFor();
+    await page.locator("oc-transcript").getByText("The connection dropped twice while sending this").waitFor();
     await settled(page);
     expect([tries, opened, received(scene, "poison")]).toEqual([2, 4, []]);
   });

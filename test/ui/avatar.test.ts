@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterEach(() => Promise.all(scene.browser.contexts().map((window) => window.close())));
 afterAll(() => scene[Symbol.asyncDispose]());
 
-const avatarOf = (page: Page, name: string): Locator => page.locator("li").filter({ hasText: name }).locator("oc-avatar").first();
+const avatarOf = (page: Page, name: string): Locator => page.getByRole("row").filter({ hasText: name }).locator("oc-avatar").first();
 const isDrawn = (avatar: Locator): Promise<boolean> =>
   avatar
     .locator("img")

@@ -36,17 +36,17 @@ const said = (): readonly string[] =>
 const codes = (): number => said().filter((text) => text.includes("Pairing code")).length;
 
 test("an account is stopped, says so here and on the overview, and is started again", async () => {
-  const page = await scene.open("channels");
+  const page = await scene.open("channels/telegram/main");
   const main = card(page, "main");
   await main.getByText("connected", { exact: true }).waitFor();
   await main.getByRole("button", { name: "Stop telegram main" }).click();
-  await main.getByText("stopped by hand", { exact: true }).waitFor();
-  await main.getByText("What is to be sent over it waits").waitFor();
+  await main.getByText("stopped manually", { exact: true }).waitFor();
+  await main.getByText("Outgoing messages wait").waitFor();
   await expect.poll(() => telegram.polling, PATIENCE).toBe(false);
   expect(await main.getByRole("button", { name: "Stop telegram main" }).count()).toBe(0);
   const overview = await scene.open("overview");
-  await overview.locator("[aria-labelledby=health]").getByText("Stopped by hand", { exact: true }).waitFor();
-  await overview.getByText("Start it: bin/openclaw channels start").waitFor();
+  await overview.locator("[aria-labelledby=health]").getByText("Stopped manually", { exact: true }).waitFor();
+  await overview.getByText("Start it with: bin/openclaw channels start").waitFor();
   await main.getByRole("button", { name: "Start telegram main" }).click();
   await main.getByText("connected", { exact: true }).waitFor();
   await main.getByRole("button", { name: "Restart telegram main" }).click();
@@ -55,7 +55,7 @@ test("an account is stopped, says so here and on the overview, and is started ag
 });
 
 test("a sender is approved, is on the account's list with the reason, and is a stranger once removed", async () => {
-  const page = await scene.open("channels");
+  const page = await scene.open("channels/telegram/main");
   await card(page, "main").getByText("connected", { exact: true }).waitFor();
   const before = codes();
   telegram.say("hello");
@@ -65,7 +65,7 @@ test("a sender is approved, is on the account's list with the reason, and is a s
   const offer = page.getByRole("dialog").filter({ hasText: `Make ${id} the owner?` });
   await offer.getByRole("button", { name: "Not now" }).click();
   const row = card(page, "main").getByRole("listitem").filter({ hasText: id });
-  await row.getByText("by a code").waitFor();
+  await row.getByText("paired with a code").waitFor();
   // By key: the list may still be growing below the pointer.
   await row.getByRole("button", { name: `Remove ${id}` }).press("Enter");
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
@@ -77,7 +77,7 @@ test("a sender is approved, is on the account's list with the reason, and is a s
 });
 
 test("an error stands once on its card, and a list that lets everybody in warns", async () => {
-  const page = await scene.open("channels");
+  const page = await scene.open("channels/telegram/broken");
   const broken = card(page, "broken");
   const everyone = broken.locator("oc-senders-list .badge", { hasText: "everyone" });
   await everyone.waitFor();
@@ -99,10 +99,10 @@ test("what waits for approval in another conversation is named after it, and the
   const page = await scene.open("chat");
   await page.getByRole("textbox", { name: "Message", exact: true }).waitFor();
   const decided = operator.ask("exec.approval.request", { command: "ls", sessionKey: key, timeoutMs: 60_000 });
-  const note = page.getByText("Something waits for approval in A trip to Rome.");
+  const note = page.getByText("1 request is waiting for approval in A trip to Rome.");
   await note.waitFor();
   await note.getByRole("link", { name: "A trip to Rome" }).click();
-  await page.getByRole("heading", { name: "May this command run?" }).waitFor();
+  await page.getByRole("heading", { name: "Allow this command?" }).waitFor();
   await page.getByRole("button", { name: "Deny" }).click();
   expect(await decided).toMatchObject({ ok: true, payload: { decision: "deny" } });
 });

@@ -33,7 +33,7 @@ async function closeWindows({ browser }: Scene): Promise<void> {
 describe("with the offline model", () => {
   let scene: Scene;
   beforeAll(async () => {
-    scene = await openScene();
+    scene = await openScene({ browser: { ordinary: true } });
   });
   afterEach(() => closeWindows(scene));
   afterAll(() => scene[Symbol.asyncDispose]());
@@ -79,7 +79,7 @@ describe("with the offline model", () => {
 describe("with a model that streams", () => {
   let scene: Scene;
   beforeAll(async () => {
-    scene = await openScene({ model: "mock", config: { tools: { exec: { host: "gateway", security: "full", ask: "always" } } } });
+    scene = await openScene({ model: "mock", browser: { ordinary: true }, config: { tools: { exec: { host: "gateway", security: "full", ask: "always" } } } });
   });
   afterEach(() => closeWindows(scene));
   afterAll(() => scene[Symbol.asyncDispose]());
@@ -99,7 +99,7 @@ describe("with a model that streams", () => {
     await say(page, "long @chunks=400 @gap=25");
     await shown(page, "w3").first().waitFor();
     await say(page, "and then this");
-    await page.getByText("1 message waiting for the answer to end").waitFor();
+    await page.getByRole("list", { name: "Queued messages" }).getByText("and then this").waitFor();
     await box(page).press("Escape");
     await stop(page).waitFor({ state: "detached" });
     await expect.poll(() => box(page).inputValue()).toBe("and then this");
@@ -115,8 +115,8 @@ describe("with a model that streams", () => {
     expect(existsSync(join(scene.workspace, "granted.txt"))).toBe(false);
     await page.getByRole("button", { name: "Allow once" }).click();
     await expect.poll(() => existsSync(join(scene.workspace, "granted.txt"))).toBe(true);
-    await page.getByText("May this command run?").waitFor({ state: "detached" });
-    await other.getByText("May this command run?").waitFor({ state: "detached" });
+    await page.getByText("Allow this command?").waitFor({ state: "detached" });
+    await other.getByText("Allow this command?").waitFor({ state: "detached" });
     await other.getByText(/was allowed once/).waitFor();
   });
 
@@ -125,7 +125,7 @@ describe("with a model that streams", () => {
     const file = join(scene.workspace, "denied.txt");
     await say(page, `go @tool=exec @args=${JSON.stringify({ command: `echo no > ${file}` })}`);
     await page.getByRole("button", { name: "Deny" }).click();
-    await page.getByText("May this command run?").waitFor({ state: "detached" });
+    await page.getByText("Allow this command?").waitFor({ state: "detached" });
     // The agent continues with the result.
     await shown(page, lastWords(4)).nth(1).waitFor();
     expect(existsSync(file)).toBe(false);
@@ -148,7 +148,7 @@ describe("with a model that streams", () => {
     await found.waitFor({ state: "detached" });
     await shown(page, "question 3.").first().waitFor();
     await page.goto(new URL(`${session("long")}?run=nobody`, page.url().replace(/chat\/.*$/, "")).href);
-    await page.getByText("That message could not be found").waitFor();
+    await page.getByText("Message not found").waitFor();
   });
 
   test("what is written survives a reload, per conversation", async () => {

@@ -78,9 +78,11 @@ test("a plugin that is turned on has a section of its own, with the same errors 
   expect(await sections(page).getByRole("button", { name: "Old harbour" }).count()).toBe(0);
 
   await page.getByRole("link", { name: "Plugins" }).click();
-  await page.getByRole("button", { name: "Turn on Old harbour" }).click();
-  // The gateway restarts to take it over.
-  await page.getByRole("button", { name: "Turn off Old harbour" }).waitFor({ timeout: 20_000 });
+  const harbour = page.getByRole("switch", { name: "Old harbour" });
+  expect(await harbour.getAttribute("aria-checked")).toBe("false");
+  await harbour.click();
+  // The gateway restarts to apply it.
+  await expect.poll(() => harbour.getAttribute("aria-checked").catch(() => null)).toBe("true");
   await page.getByRole("link", { name: "Configuration" }).click();
   await sections(page).getByRole("button", { name: "Old harbour" }).click();
   await page.getByRole("heading", { name: "Old harbour" }).waitFor();

@@ -80,7 +80,7 @@ test("a secret is never shown; a new one can be written, is not kept in the brow
   expect(kept).toContain("config.draft");
   expect(kept).not.toMatch(/the-(?:first|second)-secret/);
   await review(page).click();
-  await page.getByRole("dialog").getByText("another secret").waitFor();
+  await page.getByRole("dialog").getByText("new secret").waitFor();
   await save(page);
   expect(held().talk.apiKey).toBe("the-second-secret");
   expect(file()).toContain(scene.token);
@@ -95,12 +95,15 @@ test("a draft survives a reload, and what changed in the file meanwhile is shown
   page.on("dialog", (dialog) => void dialog.accept());
   await page.reload();
   await expect.poll(() => runs(page).inputValue(), { timeout: 20_000 }).toBe("8");
-  writeFileSync(scene.place.configPath, JSON.stringify({ ...held(), ui: { seamColor: "#112233" } }, undefined, 2));
   await review(page).click();
+  await page.getByRole("dialog").getByText("cron.maxConcurrentRuns").waitFor();
+  writeFileSync(scene.place.configPath, JSON.stringify({ ...held(), ui: { seamColor: "#112233" } }, undefined, 2));
   await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("The file was changed.").waitFor();
-  await page.getByText('"seamColor": "#112233"').waitFor();
-  await page.getByRole("button", { name: "Put my changes on top" }).click();
+  const conflict = page.getByRole("dialog", { name: "Nothing was saved" }).getByRole("alert");
+  await conflict.getByText("The file was changed.").waitFor();
+  await conflict.getByText('"seamColor": "#112233"').waitFor();
+  expect(held().cron.maxConcurrentRuns).toBe(2);
+  await page.getByRole("button", { name: "Merge my changes" }).click();
   await page.getByText("Valid", { exact: true }).waitFor();
   await review(page).click();
   await save(page);
@@ -115,9 +118,9 @@ test("comments that were typed stay when the file changed meanwhile and mine is 
   await text.fill(typed);
   await page.getByText("Valid", { exact: true }).waitFor();
   writeFileSync(scene.place.configPath, JSON.stringify({ ...held(), ui: { seamColor: "#112233" } }, undefined, 2));
+  // Before anything is compared with the file it is read again.
   await review(page).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByRole("button", { name: "Put my changes on top" }).click();
+  await page.getByRole("dialog", { name: "Nothing was saved" }).getByRole("button", { name: "Merge my changes" }).click();
   await expect.poll(() => text.inputValue(), { timeout: 20_000 }).toContain("#112233");
   expect(await text.inputValue()).toMatch(/\/\/ two were too few\n\s*"maxConcurrentRuns": 6/);
   await page.getByText("Valid", { exact: true }).waitFor();

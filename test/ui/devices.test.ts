@@ -14,9 +14,9 @@ afterAll(() => scene[Symbol.asyncDispose]());
 test("browsers are distinguished by what they are, on the page and in the terminal, also before one of them is removed", async () => {
   await (await scene.open("chat", { userAgent: IPHONE })).getByRole("textbox").first().waitFor();
   const page = await scene.open("devices", { userAgent: FIREFOX });
-  const own = page.getByRole("listitem").filter({ hasText: "this browser" });
-  await own.getByRole("heading", { name: "Firefox on Linux" }).waitFor();
-  const phone = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "Safari on iPhone" }) });
+  const own = page.getByRole("row").filter({ hasText: "this browser" });
+  await own.getByRole("link", { name: "Firefox on Linux" }).waitFor();
+  const phone = page.getByRole("row").filter({ has: page.getByRole("link", { name: "Safari on iPhone" }) });
   await phone.getByText("Control UI in a browser").waitFor();
   expect(scene.cli("devices", "list").stdout).toMatch(/Safari on iPhone/);
   await phone.getByRole("button", { name: "Remove Safari on iPhone" }).click();

@@ -1,6 +1,7 @@
 import axe from "axe-core";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { choose } from "./harness/choose.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 
@@ -75,13 +76,13 @@ describeInBrowser("making and changing jobs in the page", () => {
     expect(await name.getAttribute("aria-invalid")).toBe("true");
     expect(await name.getAttribute("aria-describedby")).toBe("name-wrong");
     await page.getByText("Enter a name").waitFor();
-    await page.getByText("Enter what to be reminded of").waitFor();
+    await page.getByText("Enter a reminder").waitFor();
     expect(await faults(page)).toEqual([]);
     await name.fill("Broken");
     await expect.poll(() => page.getByText("Enter a name").count()).toBe(0);
     await page.getByRole("textbox", { name: "Reminder" }).fill("x");
     // What only the gateway knows is said while one types.
-    await page.getByLabel("Repeat").selectOption("custom");
+    await choose(page.getByLabel("Repeat"), "custom");
     await page.getByLabel("Expression").fill("61 * * * *");
     const wrong = page.locator("#expr-wrong");
     await wrong.waitFor();
@@ -124,15 +125,15 @@ describeInBrowser("making and changing jobs in the page", () => {
     await page.getByLabel("Task").fill("hello again");
     await page.getByLabel("Enabled").uncheck();
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("none: it is disabled").waitFor();
+    await page.getByText("none (disabled)").waitFor();
     expect(jobs()).toMatchObject([
       { enabled: false, schedule: before.schedule, delivery: before.delivery, payload: { message: "hello again", model: "mock/echo" } },
     ]);
     await page.getByRole("link", { name: "Edit Report" }).click();
-    await page.getByLabel("Send the answer to").selectOption("webchat");
+    await choose(page.getByLabel("Send the answer to"), "webchat");
     await page.getByLabel("Enabled").check();
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("shown in WebChat, in the session of the job").waitFor();
+    await page.getByText("shown in WebChat, in the job’s session").waitFor();
     expect(jobs()).toMatchObject([{ enabled: true, schedule: before.schedule, delivery: { mode: "announce", channel: "webchat" } }]);
     await page.getByRole("button", { name: "Delete Report" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
@@ -144,11 +145,11 @@ describeInBrowser("making and changing jobs in the page", () => {
     const page = await scene.open("jobs/new");
     await page.getByLabel("Name").fill("Tea");
     await page.getByRole("textbox", { name: "Reminder" }).fill("make tea");
-    await page.getByLabel("Repeat").selectOption("custom");
+    await choose(page.getByLabel("Repeat"), "custom");
     await page.getByLabel("Expression").fill("0 * * * *");
     await page.getByLabel("Time zone").fill("Asia/Tokyo");
     await page.reload();
-    await page.getByText("Restored what you typed before.").waitFor();
+    await page.getByText("Your unsaved input was restored.").waitFor();
     expect(await page.getByRole("textbox", { name: "Reminder" }).inputValue()).toBe("make tea");
     await coming(page).getByText("Times in Asia/Tokyo").waitFor();
     await coming(page).getByText("up to 5 minutes later").waitFor();

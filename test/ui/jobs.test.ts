@@ -46,13 +46,13 @@ describeInBrowser("the page of scheduled jobs", () => {
       .getByRole("row", { name: /Report/ })
       .getByRole("cell", { name: "OK", exact: true })
       .waitFor();
-    await page.getByRole("region", { name: "The coming 24 hours" }).getByRole("link", { name: "Report" }).first().click();
+    await page.getByRole("region", { name: "Next 24 hours" }).getByRole("link", { name: "Report" }).first().click();
     await page.getByRole("heading", { name: "Report" }).waitFor();
     const run = page.getByRole("region", { name: "Runs" }).getByRole("row").nth(1);
     await run.waitFor();
     expect(await run.textContent()).toMatch(/OK.*\$0\.\d+/s);
     await page.getByRole("button", { name: "Disable Report" }).click();
-    await page.getByText("none: it is disabled").waitFor();
+    await page.getByText("none (disabled)").waitFor();
     expect(scene.cli("cron", "list", "--json").stdout).not.toContain(id);
     await page.getByRole("button", { name: "Delete Report" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
@@ -71,7 +71,7 @@ describeInBrowser("the page of scheduled jobs", () => {
     const run = page.getByRole("region", { name: "Runs" }).getByRole("row").nth(1);
     await run.getByText("Failed").waitFor();
     expect(await run.textContent()).toContain("nobody");
-    await page.getByRole("link", { name: "All jobs" }).click();
+    await page.getByRole("link", { name: "Back to Automation" }).click();
     await page.getByRole("row", { name: /Broken/ }).waitFor();
   });
 
@@ -87,10 +87,10 @@ describeInBrowser("the page of scheduled jobs", () => {
     add("--name", "Hourly", "--every", "1h", ...quiet);
     add("--name", "Once", "--at", "23h", ...quiet);
     const page = await scene.open("jobs");
-    await page.getByText("25 runs of 2 jobs in the coming 24 hours.").waitFor();
+    await page.getByText("25 runs of 2 jobs in the next 24 hours.").waitFor();
     await page.getByRole("button", { name: "Enable Pulse" }).click();
-    await page.getByText(/^1,46[45] runs of 3 jobs in the coming 24 hours\.$/).waitFor();
-    const strip = page.getByRole("region", { name: "The coming 24 hours" });
+    await page.getByText(/^1,46[45] runs of 3 jobs in the next 24 hours\.$/).waitFor();
+    const strip = page.getByRole("region", { name: "Next 24 hours" });
     await strip.getByRole("link", { name: /^Pulse: every minute, 1,4(?:39|40) runs$/ }).waitFor();
     expect(await strip.getByRole("link", { name: "Hourly" }).count()).toBe(24);
     expect(await strip.getByRole("link", { name: "Once" }).count()).toBe(1);
@@ -116,7 +116,7 @@ describeInBrowser("the page of scheduled jobs", () => {
     removeAll();
     for (let index = 0; index < 11; index += 1) add("--name", `Job-${index}`, "--at", "20h", ...quiet);
     const page = await scene.open("jobs");
-    const strip = page.getByRole("region", { name: "The coming 24 hours" });
+    const strip = page.getByRole("region", { name: "Next 24 hours" });
     const chips = strip.getByRole("link");
     await strip.getByRole("button", { name: "7 more" }).click();
     await strip.getByRole("button", { name: "Show fewer" }).waitFor();

@@ -5,6 +5,7 @@ import type { Place } from "../harness/gateway-process.ts";
 import { openTestStore } from "../harness/program.ts";
 import { line, said, seedSession } from "../harness/seeded-session.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
+import { PAGE_PATHS } from "./harness/pages.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 import { settled } from "./harness/settled.ts";
 
@@ -84,7 +85,7 @@ describeInBrowser("a conversation with long words, wide tables and a long title"
     await page.getByRole("heading", { name: /^A title that goes on/ }).waitFor();
     await page.locator("oc-composer input[type=file]").setInputFiles([{ name: FILE, mimeType: "application/octet-stream", buffer: Buffer.alloc(2000, 7) }]);
     await page.getByRole("list", { name: "Attached" }).getByRole("listitem").waitFor();
-    await page.getByRole("button", { name: /^read/ }).click();
+    await page.getByRole("button", { name: /^Read/ }).click();
     await page.getByRole("group", { name: "Arguments" }).waitFor();
   });
   afterAll(() => scene?.[Symbol.asyncDispose]());
@@ -101,10 +102,33 @@ describeInBrowser("a conversation with long words, wide tables and a long title"
 
   test("every other page stays within a phone", async () => {
     const phone = await scene.open("overview", { viewport: { width: 390, height: 844 } });
-    for (const path of ["overview", "trace", "sessions", "jobs", "subagents", "channels", "agents", "plugins", "devices", "config", "logs", "start"]) {
+    const paths = ["overview", "trace", "sessions", "jobs", "subagents", "channels", "agents", "plugins", "devices", "config", "logs", "start"];
+    for (const path of [...paths, "approvals", "approvals/rules", "approvals/history", "usage", "security", "backups", "update"]) {
       await phone.goto(`${scene.url}/${path}`);
       await settled(phone);
       expect(await tooWide(phone), path).toEqual([]);
     }
+  });
+
+  test("what is long scrolls inside of its page: the window itself never scrolls", async () => {
+    const page = await scene.open("overview", { viewport: { width: 1280, height: 720 } });
+    for (const path of PAGE_PATHS) {
+      await page.goto(`${scene.url}/${path}`);
+      await settled(page);
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+      const [beyond, scrolled] = await page.evaluate<[number, number]>("[document.documentElement.scrollHeight - innerHeight, scrollY]");
+      expect([path, beyond <= 0, scrolled]).toEqual([path, true, 0]);
+    }
+  });
+
+  test("on a phone, More in the list of chats leads to the other pages", async () => {
+    const phone = await scene.open(`chat/${encodeURIComponent(KEY)}`, { viewport: { width: 390, height: 844 } });
+    await phone.getByRole("button", { name: "Show conversations" }).click();
+    await phone.getByRole("dialog", { name: "Conversations" }).getByRole("button", { name: "More", exact: true }).click();
+    await phone.getByRole("dialog", { name: "More pages" }).getByRole("link", { name: "Approvals" }).click();
+    await phone.waitForURL(/\/approvals$/);
+    await phone.getByRole("heading", { name: "Approvals" }).waitFor();
   });
 });

@@ -5,6 +5,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { openTestStore } from "../harness/program.ts";
 import { line, said, seedSession } from "../harness/seeded-session.ts";
+import { choose } from "./harness/choose.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 import { settled } from "./harness/settled.ts";
@@ -89,8 +90,8 @@ describeInBrowser("the memory page", () => {
     await article(page, "memory/2026-11-02.md").getByText("basil and parsley").waitFor();
     await page.getByText(/^4 notes and \d+ messages indexed$/).waitFor();
     await page.getByText("Works without an API key").waitFor();
-    await page.getByRole("button", { name: "1 file left out" }).click();
-    await page.getByRole("list", { name: "Files left out" }).getByText("memory/binary.md").waitFor();
+    await page.getByRole("button", { name: "1 file skipped" }).click();
+    await page.getByRole("list", { name: "Skipped files" }).getByText("memory/binary.md").waitFor();
     await page.getByRole("button", { name: "Rebuild index" }).click();
     await page.getByText(/^Index rebuilt in .*: \d notes and \d+ messages$/).waitFor();
   });
@@ -103,13 +104,13 @@ describeInBrowser("the memory page", () => {
     const first = results(page).first();
     await first.getByText("MEMORY.md, lines").waitFor();
     expect(await first.locator("mark").allInnerTexts()).toEqual(expect.arrayContaining(["allergic", "walnuts"]));
-    await first.getByRole("img", { name: /of 100, the chance that this passage/ }).waitFor();
+    await first.getByRole("img", { name: /of 100, the chance that this or a nearby passage/ }).waitFor();
     const why = first.getByRole("button", { name: /^Why/ });
     await why.press("Enter");
-    await first.getByText("Words found").waitFor();
+    await first.getByText("Matched words").waitFor();
     await first.getByText("allergic, walnuts", { exact: true }).waitFor();
-    await first.getByText("What moved it up").waitFor();
-    await page.getByText(/^How the question was understood: looks for /).waitFor();
+    await first.getByText("Ranked higher because").waitFor();
+    await page.getByText(/^Interpreted as: looks for /).waitFor();
     await box(page).focus();
     await page.keyboard.press("ArrowDown");
     await first.locator("a:focus").waitFor();
@@ -174,11 +175,11 @@ describeInBrowser("the memory page", () => {
 
   test("a search without a result says what to do, and one for another agent sees that agent only", async () => {
     const page = await scene.open("memory?q=zzyzx");
-    await page.getByText("Nothing was found for “zzyzx”.").waitFor();
-    await page.getByRole("combobox", { name: "Agent" }).selectOption("work");
+    await page.getByText("No results for “zzyzx”").waitFor();
+    await choose(page.getByRole("combobox", { name: "Agent" }), "work");
     await article(page, "MEMORY.md").getByText("The release train").waitFor();
     await box(page).fill("walnuts");
-    await page.getByText("Nothing was found for “walnuts”.").waitFor();
+    await page.getByText("No results for “walnuts”").waitFor();
     await box(page).fill("release train");
     await results(page).getByText("leaves on Thursdays").waitFor();
   });
@@ -230,7 +231,7 @@ describeInBrowser("the memory page", () => {
     const editor = await edit("# Recipes\n\nMine.\n");
     writeFileSync(file("memory/recipes.md"), "# Recipes\n\nTheirs.\n");
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    const dialog = page.getByRole("dialog", { name: "memory/recipes.md was changed while you edited it" });
+    const dialog = page.getByRole("dialog", { name: "memory/recipes.md was changed while you were editing it" });
     expect(await dialog.getByRole("region", { name: "Saved version" }).innerText()).toContain("Theirs.");
     expect(await dialog.getByRole("region", { name: "Your version" }).innerText()).toContain("Mine.");
     await page.keyboard.press("Escape");
@@ -259,9 +260,9 @@ describeInBrowser("the memory page", () => {
     await article(page, name).getByText("Table for four").waitFor();
     await link.waitFor();
     await remove.click();
-    await page.getByText("It can be restored for a day").waitFor();
+    await page.getByText("You can restore it for 24 hours").waitFor();
     await box(page).fill("trattoria");
-    await page.getByText("Nothing was found for “trattoria”.").waitFor();
+    await page.getByText("No results for “trattoria”").waitFor();
     await page.goBack();
     await page.locator("oc-memory-page").getByRole("button", { name: "Undo" }).click();
     await article(page, name).getByText("Table for four").waitFor();

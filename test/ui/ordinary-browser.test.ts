@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { launchOrdinaryChromium } from "../harness/browser.ts";
+import { openOrdinaryWindow } from "../harness/browser.ts";
 import { makePlace } from "../harness/gateway-process.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
 import { PAGE_PATHS } from "./harness/pages.ts";
@@ -55,11 +55,10 @@ describeInBrowser("ordinary settings", () => {
       await using gateway = await place.gateway();
       using relay = await openRelay(Number(new URL(gateway.url!).port));
       const { url, connections } = relay;
-      await using chromium = await launchOrdinaryChromium();
-      const window = chromium.browser.contexts()[0]!;
+      await using window = await openOrdinaryWindow();
       window.setDefaultTimeout(20_000);
       const watched = await watch(window);
-      const page = window.pages()[0] ?? (await window.newPage());
+      const page = await window.newPage();
       await page.goto(`${url}/chat`);
       await logIn(page, TOKEN);
       // Once the connections of the first visit are gone, the browser opens others ahead of need. Here it is asked to, so that there surely are some.

@@ -1,11 +1,13 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { choose } from "./harness/choose.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 
 let scene: Scene;
 beforeAll(async () => {
   scene = await openScene({
+    browser: { ordinary: true },
     prepare({ configPath, configure }) {
       const config = JSON.parse(readFileSync(configPath, "utf8")) as { agents: object };
       const list = [
@@ -30,20 +32,20 @@ async function talk(page: Page, text: string): Promise<void> {
 
 test("a bundled plugin is turned on, shows its hooks, and is turned off again", async () => {
   const page = await scene.open("plugins");
-  await page.getByRole("button", { name: "Turn on Audit log" }).click();
-  const off = page.getByRole("button", { name: "Turn off Audit log" });
+  await page.getByRole("switch", { name: "Audit log" }).click();
+  const off = page.getByRole("switch", { name: "Audit log", checked: true }).first();
   await off.waitFor({ timeout: 20_000 });
   await page.getByRole("link", { name: "Audit log" }).click();
   await page.locator("oc-plugin-detail").getByText("after_tool_call").first().waitFor({ timeout: 20_000 });
   expect(JSON.parse(readFileSync(scene.place.configPath, "utf8"))).toMatchObject({ plugins: { entries: { "audit-log": { enabled: true } } } });
   await off.click();
-  await page.getByRole("button", { name: "Turn on Audit log" }).waitFor({ timeout: 20_000 });
+  await page.getByRole("switch", { name: "Audit log", checked: false }).first().waitFor({ timeout: 20_000 });
 });
 
 test("an agent is made from a template that the form offers and explains", async () => {
   const page = await scene.open("agents");
   await page.getByRole("button", { name: "New agent" }).click();
-  await page.getByLabel("Template").selectOption("readonly");
+  await choose(page.getByLabel("Template"), "readonly");
   await page.getByText("It reads and searches them").waitFor();
   await page.getByLabel("Name").fill("Library");
   await page.getByLabel(/Workspace/).fill("~/library");
@@ -75,9 +77,9 @@ test("a session is found in the table, gets a label, and its export is a file th
 });
 
 test("the route tester says which agent answers and which binding decided", async () => {
-  const page = await scene.open("channels");
+  const page = await scene.open("channels/routing");
   await page.getByLabel("Channel", { exact: true }).fill("telegram");
-  await page.getByLabel("Kind of chat").selectOption("group");
+  await choose(page.getByLabel("Chat type"), "group");
   await page.getByLabel("Sender or chat").fill("-42");
   await page.getByRole("button", { name: "Test route" }).click();
   const answer = page.locator("oc-route-tester .answer");
@@ -100,14 +102,14 @@ test("the device list marks this browser, and a login link lets another one in",
   await other.goto(`${scene.url}/devices`);
   await other.getByText("this browser", { exact: true }).waitFor();
   expect(await other.getByText("this browser", { exact: true }).count()).toBe(1);
-  expect(await other.locator("oc-devices-page").getByText("Last seen").count()).toBeGreaterThanOrEqual(2);
+  expect(await other.locator("oc-devices-page").getByRole("row").count()).toBeGreaterThanOrEqual(3);
 });
 
 test("the log follows what is written, filters it and unfolds a line", async () => {
   const page = await scene.open("logs");
   const list = page.locator("oc-log-list");
   await list.getByRole("button").first().waitFor();
-  const file = await page.locator("oc-logs-page .foot .mono").textContent();
+  const file = await page.locator("oc-logs-page .page-head .mono").textContent();
   const line = (message: string, level = "info"): string =>
     `${JSON.stringify({ n: 7, time: new Date().toISOString(), level, subsystem: "page-test", message })}\n`;
   appendFileSync(file!, line("a first line of ours") + line("a grave line of ours", "error"));
@@ -115,10 +117,24 @@ test("the log follows what is written, filters it and unfolds a line", async () 
   appendFileSync(file!, Array.from({ length: 2000 }, (_, at) => line(`one of many ${at}`)).join(""));
   await list.getByText("one of many 1999").waitFor();
   expect(await list.getByRole("button").count()).toBeLessThan(100);
-  await page.getByLabel("Level").selectOption("error");
+  await choose(page.getByLabel("Level"), "error");
   await list.getByText("a first line of ours").waitFor({ state: "detached" });
   await list.getByRole("button", { name: /a grave line of ours/ }).click();
   await list.getByText('"n": 7').waitFor();
-  await page.getByLabel("Level").selectOption("");
+  await choose(page.getByLabel("Level"), "");
   await list.getByText("one of many 1999").waitFor();
+});
+
+test("a German browser gets the page in German, with German figures, and the sidebar switches to English for good", async () => {
+  const page = await (await scene.window({ locale: "de-AT" })).newPage();
+  await page.goto(scene.link());
+  await page.getByRole("link", { name: "Sitzungen" }).click();
+  await page.getByRole("link", { name: "Übersicht" }).waitFor();
+  expect(await page.locator("html").getAttribute("lang")).toBe("de");
+  await page.getByRole("heading", { name: "Sitzungen", exact: true }).first().waitFor();
+  await page.getByRole("button", { name: "Deutsch" }).click();
+  await page.getByRole("link", { name: "Overview" }).waitFor();
+  await page.reload();
+  await page.getByRole("link", { name: "Overview" }).waitFor();
+  expect(await page.locator("html").getAttribute("lang")).toBe("en");
 });

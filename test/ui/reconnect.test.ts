@@ -7,6 +7,12 @@ import { openScene, type Scene } from "./harness/scene.ts";
 /** The bar that says that there is no connection. */
 const lost = (page: Page) => page.getByText("Connection lost");
 
+/** What the worker of the page has stored. */
+async function stored(): Promise<string[]> {
+  const { caches } = globalThis as unknown as { readonly caches: { open(name: string): Promise<{ keys(): Promise<{ readonly url: string }[]> }> } };
+  return (await (await caches.open("page")).keys()).map(({ url }) => url);
+}
+
 describeInBrowser("a connection that comes and goes", () => {
   let scene: Scene;
   beforeAll(async () => {
@@ -43,6 +49,21 @@ describeInBrowser("a connection that comes and goes", () => {
     await page.reload();
     await page.locator("oc-menu").waitFor();
     expect(await page.getByRole("heading", { name: "Sign in" }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  test("the page opens while the gateway is away, says so, and goes on when the gateway is back", async () => {
+    const page = await scene.open("chat");
+    await expect.poll(() => page.evaluate(stored), { timeout: 20_000 }).toEqual([`${scene.url}/`]);
+    scene.gateway.child.kill("SIGKILL");
+    await scene.gateway.exited;
+    await page.reload();
+    await page.getByRole("textbox", { name: "Message", exact: true }).fill("half a thought");
+    await lost(page).waitFor();
+    await page.goto(`${scene.url}/sessions`);
+    await page.getByText("This page could not be loaded").waitFor();
+    await scene.restart();
+    await page.locator("oc-sessions-page").waitFor();
     await page.context().close();
   });
 });

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { choose } from "./harness/choose.ts";
 import { openTestStore } from "../harness/program.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 
@@ -40,43 +41,45 @@ beforeAll(async () => {
 afterEach(() => Promise.all(scene.browser.contexts().map((window) => window.close())));
 afterAll(() => scene[Symbol.asyncDispose]());
 
-const conversations = (page: Page) => page.getByRole("navigation", { name: "Conversations" }).getByRole("link");
+/** The conversations that are listed, without the messages that are found below them. */
+const conversations = (page: Page) => {
+  const list = page.getByRole("navigation", { name: "Conversations" });
+  return list
+    .getByRole("listitem")
+    .filter({ hasNot: page.locator(".hit") })
+    .getByRole("link");
+};
 
 test("the search of the list finds all conversations by how they began, however many are loaded", async () => {
   const page = await scene.open("chat");
-  // Another test may have begun one more.
-  const more = page.getByRole("button", { name: /^Show more \(14[01] more\)$/ });
-  await more.waitFor();
+  await conversations(page).first().waitFor();
   const box = page.getByRole("searchbox", { name: "Search conversations" });
   await box.fill("needle");
   await page.getByText(`${NEEDLES} found`, { exact: true }).waitFor();
   expect(await conversations(page).count()).toBe(NEEDLES);
   await box.fill("straw");
-  await page.getByText(`${SESSIONS - NEEDLES} found, 60 shown`).waitFor();
-  await page.getByRole("button", { name: "Show more (120 more)" }).click();
-  await page.getByText(`${SESSIONS - NEEDLES} found, 120 shown`).waitFor();
+  await page.getByText(`${SESSIONS - NEEDLES} found`, { exact: true }).waitFor();
   await box.fill("no such thing at all");
-  await page.getByText("Nothing has these words in its name or last message.").waitFor();
+  await page.getByText("No conversation matches by name or last message.").waitFor();
   await box.fill("");
-  await more.waitFor();
+  await conversations(page).first().waitFor();
 });
 
 test("sessions of jobs do not bury the conversations: they are counted, and shown when asked for", async () => {
   const page = await scene.open("chat");
   const list = page.getByRole("navigation", { name: "Conversations" });
-  await page.getByRole("button", { name: /^Show more \(14[01] more\)$/ }).waitFor();
+  await conversations(page).first().waitFor();
   expect(await list.getByText("Cron: Report").count()).toBe(0);
   await list.getByRole("button", { name: `Show automation (${RUNS})` }).click();
   await list.getByRole("region", { name: "Jobs" }).getByText("Cron: Report 69").waitFor();
-  await list.getByText("The newest 60.").waitFor();
-  await page.reload();
-  await list.getByRole("region", { name: "Jobs" }).getByText("Cron: Report 69").waitFor();
+  await list.locator(".scroller").evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight));
+  await list.getByRole("region", { name: "Jobs" }).getByText("Cron: Report 0", { exact: true }).waitFor();
   await list.getByRole("button", { name: `Hide automation (${RUNS})` }).click();
   await list.getByRole("region", { name: "Jobs" }).waitFor({ state: "detached" });
   await page.getByRole("searchbox", { name: "Search conversations" }).fill("report 3");
   await list.getByRole("region", { name: "Jobs" }).getByText("Cron: Report 3", { exact: true }).waitFor();
   await page.goto(`${scene.url}/sessions`);
-  await page.getByText(`${RUNS} sessions of jobs, webhooks and sub-agents not shown`).waitFor();
+  await page.getByText(`${RUNS} sessions from jobs, webhooks and sub-agents hidden`).waitFor();
   expect(await page.getByRole("row", { name: /Cron: Report/ }).count()).toBe(0);
   await page.getByRole("button", { name: "Show all" }).click();
   await page
@@ -90,7 +93,7 @@ test("a conversation has the same name in the list, its header, the sessions and
   const page = await scene.open(`chat/${encodeURIComponent(key(10))}`);
   await page.locator("oc-chat-header").getByText(name).waitFor();
   await page.keyboard.press("Control+k");
-  const words = page.getByRole("combobox", { name: "Search pages and chats" });
+  const words = page.getByRole("combobox", { name: "Search or run" });
   await words.fill("needle 10");
   await page
     .getByRole("option", { name: new RegExp(name) })
@@ -111,7 +114,7 @@ test("a new chat is called by what was just said, never by its id", async () => 
   const page = await scene.open(`chat/${encodeURIComponent("agent:main:web:fresh")}`);
   const header = page.locator("oc-chat-header");
   await header.getByText("New chat").waitFor();
-  await header.getByRole("combobox", { name: "Thinking" }).selectOption("low");
+  await choose(page.locator("oc-composer").getByRole("combobox", { name: "Thinking" }), "low");
   await conversations(page).filter({ hasText: "New chat" }).waitFor();
   await header.getByText("New chat").waitFor();
   const box = page.getByRole("textbox", { name: "Message", exact: true });
@@ -144,13 +147,13 @@ test("among many models one is found by typing, in the chat and in a session's s
   await picker.getByRole("combobox", { name: "Search models" }).fill("many/ model");
   await options.first().waitFor();
   await expect.poll(async () => (await options.locator(".cut").allTextContents()).slice(0, 3)).toEqual(["Model 1", "Model 2", "Model 3"]);
-  await picker.getByText("40 more: type to find them.").waitFor();
+  await picker.getByText("40 more. Type to search.").waitFor();
   await picker.getByRole("combobox", { name: "Search models" }).fill("model 77");
   await expect.poll(() => options.count()).toBe(1);
   await page.keyboard.press("Enter");
   await picker.getByRole("button", { name: "Model: many/x77" }).waitFor();
   await picker.getByRole("button", { name: "Model: many/x77" }).click();
-  await picker.getByRole("button", { name: "Back to the default" }).click();
+  await picker.getByRole("button", { name: "Reset to default" }).click();
   await picker.getByRole("button", { name: "Model: many/x77" }).waitFor({ state: "detached" });
 });
 

@@ -133,13 +133,16 @@ describeInBrowser("pages of others", () => {
     await old.waitFor();
     root(UI_FOLDER);
     await scene.restart("SIGTERM");
+    // What is asked for before it is connected again is asked for once more by itself.
+    await page.getByText("Connection lost").waitFor({ state: "detached" });
+    await old.waitFor();
     // Parts that the page had not loaded are no longer there: it says so instead of showing nothing, and goes on with what it has.
     await page.getByRole("link", { name: "Overview" }).click();
     await page.getByRole("heading", { name: "This page could not be loaded" }).waitFor();
     await page.getByRole("link", { name: "Chat", exact: true }).click();
     await box(page).waitFor();
     await old.waitFor();
-    await page.getByRole("button", { name: "Load the new page" }).click();
+    await page.getByRole("button", { name: "Reload page" }).click();
     await box(page).waitFor();
     await page.getByRole("link", { name: "Overview" }).click();
     await page.locator("oc-overview-page").waitFor();
@@ -215,7 +218,16 @@ describeInBrowser("hostile text", () => {
     await expectInert();
     await say(page, 'read it @tool=read @args={"path":"corpus.txt"}');
     await page.locator("oc-transcript").getByText("w3").last().waitFor();
-    await page.locator("oc-transcript").getByRole("button", { name: /read/ }).first().click();
+    await page
+      .locator("oc-transcript")
+      .getByRole("button", { name: /1 step/ })
+      .last()
+      .click();
+    await page
+      .locator("oc-transcript")
+      .getByRole("button", { name: /Read corpus/ })
+      .first()
+      .click();
     await expectInert();
     await page
       .locator("input[type=file]")

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startModelServer, type ModelServer } from "../fakes/model-server/index.ts";
+import { choose, chosenIn } from "./harness/choose.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 
 const KEY = "sk-CANARY-0123456789abcdefghijkl";
@@ -20,17 +21,17 @@ afterAll(async () => {
 test("a key that nobody could check is kept, ticks nothing and displaces nothing until the user says so", async () => {
   const page = await scene.open("start?step=key");
   const card = page.getByRole("region", { name: "Add a provider key" });
-  await card.getByLabel("Provider").selectOption("openai");
+  await choose(card.getByLabel("Provider"), "openai");
   await card.getByLabel("Key", { exact: true }).fill(KEY);
-  await card.getByRole("button", { name: "Check and keep" }).click();
-  await card.getByText(/nobody knows whether the key works/).waitFor({ timeout: 20_000 });
-  await card.getByText(/builtin\/offline goes on answering/).waitFor();
-  const done = page.getByRole("listitem").filter({ hasText: "A language model answers" });
+  await card.getByRole("button", { name: "Check and save" }).click();
+  await card.getByText(/so the key was saved without being checked/).waitFor({ timeout: 20_000 });
+  await card.getByText(/builtin\/offline stays in use/).waitFor();
+  const done = page.getByRole("listitem").filter({ hasText: "Set up a language model" });
   await done.getByText("not done yet").waitFor();
   expect(await page.content()).not.toContain(KEY);
   await card.getByRole("button", { name: "Check again" }).click();
   await card.getByRole("button", { name: "Use it anyway" }).click({ timeout: 20_000 });
-  await card.getByText("openai/gpt-5.2 answers from now on").waitFor({ timeout: 20_000 });
+  await card.getByText("openai/gpt-5.2 is now in use").waitFor({ timeout: 20_000 });
   await done.getByText(", done").waitFor();
 });
 
@@ -46,9 +47,9 @@ test("on a phone the address of a step leads to its card, and the keyboard goes 
 test("where keys are made can be followed, and the channel that is offered first is a usual one", async () => {
   const page = await scene.open("start");
   const card = page.getByRole("region", { name: "Add a provider key" });
-  await card.getByLabel("Provider").selectOption("anthropic");
+  await choose(card.getByLabel("Provider"), "anthropic");
   const link = card.getByRole("link", { name: /^https:/ });
   expect(await link.getAttribute("href")).toMatch(/^https:\/\/console\.anthropic\.com/);
   expect(await link.getAttribute("rel")).toContain("noopener");
-  expect(await page.getByLabel("Channel", { exact: true }).inputValue()).toBe("telegram");
+  expect(await chosenIn(page.getByLabel("Channel", { exact: true }))).toBe("telegram");
 });

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startModelServer, type ModelServer } from "../fakes/model-server/index.ts";
 import { answers, REFUSES } from "../setup/place.ts";
+import { choose, chosenIn } from "./harness/choose.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 
 const KEY = "sk-CANARY-0123456789abcdefghijkl";
@@ -21,9 +22,9 @@ afterAll(async () => {
 
 async function giveKey(page: Page, key: string): Promise<void> {
   const card = page.getByRole("region", { name: "Add a provider key" });
-  await card.getByLabel("Provider").selectOption("openai");
+  await choose(card.getByLabel("Provider"), "openai");
   await card.getByLabel("Key", { exact: true }).fill(key);
-  await card.getByRole("button", { name: "Check and keep" }).click();
+  await card.getByRole("button", { name: "Check and save" }).click();
 }
 
 test("a key that the provider refuses is reported as refused and not kept; one that it accepts answers from then on", async () => {
@@ -32,12 +33,12 @@ test("a key that the provider refuses is reported as refused and not kept; one t
   const before = readFileSync(scene.place.configPath, "utf8");
   server.play(REFUSES);
   await giveKey(page, "sk-wrong-0123456789abcdefghijkl");
-  await page.getByText(/refused the key. It was not kept/).waitFor({ timeout: 15_000 });
+  await page.getByText(/rejected the key. It was not saved/).waitFor({ timeout: 15_000 });
   await page.getByText("Incorrect API key provided").waitFor();
   expect(readFileSync(scene.place.configPath, "utf8")).toBe(before);
   server.play(answers("openai-responses"));
   await giveKey(page, KEY);
-  await page.getByText(/accepted the key, and it is kept/).waitFor({ timeout: 15_000 });
+  await page.getByText(/accepted the key. It was saved/).waitFor({ timeout: 15_000 });
   await page.getByText("openai/gpt-5.2", { exact: true }).first().waitFor();
   expect(await page.getByLabel("Key", { exact: true }).inputValue()).toBe("");
   expect(await page.content()).not.toContain(KEY);
@@ -46,10 +47,12 @@ test("a key that the provider refuses is reported as refused and not kept; one t
 test("the address of a channel's set-up has that channel chosen", async () => {
   const page = await scene.open("start?step=channel");
   const select = page.getByLabel("Channel", { exact: true });
-  await select.waitFor();
-  const others = await select.locator("option:not(:checked)").evaluateAll((options) => options.map((option) => option.getAttribute("value")));
+  await select.click();
+  const others = await page
+    .getByRole("option", { selected: false })
+    .evaluateAll((options) => options.map((option) => (option as unknown as { readonly dataset: { readonly value: string } }).dataset.value));
   await page.goto(`${scene.url}/start?step=channel&channel=${others.at(-1)!}`);
-  await expect.poll(() => select.inputValue(), { timeout: 20_000 }).toBe(others.at(-1));
+  await expect.poll(() => chosenIn(select), { timeout: 20_000 }).toBe(others.at(-1));
 });
 
 test("the tour walks through the menu by keyboard, keeps the focus and is remembered", async () => {
@@ -68,7 +71,7 @@ test("the tour walks through the menu by keyboard, keeps the focus and is rememb
   }
   await page.keyboard.press("Escape");
   await tour.waitFor({ state: "detached" });
-  await page.getByRole("link", { name: "Again" }).waitFor();
+  await page.getByRole("link", { name: "Repeat tour" }).waitFor();
   await page.reload();
-  await page.getByRole("link", { name: "Again" }).waitFor();
+  await page.getByRole("link", { name: "Repeat tour" }).waitFor();
 });

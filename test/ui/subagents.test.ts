@@ -58,14 +58,14 @@ describeInBrowser("the page of sub-agents", () => {
 
   test("children appear below who started them while the page is open, with state, model and cost", async () => {
     const page = await scene.open(`subagents/${encodeURIComponent("agent:main:web:oak")}`);
-    await page.getByText("No sub-agents.").waitFor();
+    await page.getByText("No sub-agents yet").waitFor();
     grows("oak");
     await say("agent:main:web:oak", "oak please");
     const child = item(page, "oak child");
     await item(child, "oak grandchild").waitFor();
     await expect.poll(() => badge(page, "oak grandchild"), PATIENCE).toBe("Running");
     await expect.poll(() => badge(page, "oak child"), PATIENCE).toBe("Waiting for 1 sub-agent");
-    expect(await child.textContent()).toMatch(/acme\/large · [\d.]+K? tokens · \$0\.\d+ · \$0\.\d+ with those below/);
+    expect(await child.textContent()).toMatch(/acme\/large · [\d.]+K? tokens · \$0\.\d+ · \$0\.\d+ including sub-agents/);
     expect(await child.textContent()).toContain("oak work of the child");
     await page.getByText("1 running · 2 sub-agents").waitFor();
     await page.getByRole("button", { name: "Sub-agents of oak child" }).press("Enter");
@@ -81,10 +81,10 @@ describeInBrowser("the page of sub-agents", () => {
     const page = await scene.open("trace");
     await page.getByRole("link", { name: /· sub-agent · fir grandchild/ }).click();
     await page
-      .getByText(/^Task of the sub-agent "fir grandchild", started by session agent:main:subagent:/)
+      .getByText(/^Sub-agent task "fir grandchild", started by session agent:main:subagent:/)
       .first()
       .waitFor();
-    await page.getByRole("link", { name: /Task of the sub-agent "fir grandchild"/ }).click();
+    await page.getByRole("link", { name: /Sub-agent task "fir grandchild"/ }).click();
     await item(page, "fir grandchild").waitFor();
   });
 
@@ -94,13 +94,13 @@ describeInBrowser("the page of sub-agents", () => {
     const page = await scene.open("subagents");
     await expect.poll(() => badge(page, "elm grandchild"), PATIENCE).toBe("Running");
     await page.getByRole("button", { name: "Stop elm child" }).press("Enter");
-    await page.getByRole("dialog").getByText("It ends now and reports nothing. What runs below it (1 sub-agent) ends now").waitFor();
+    await page.getByRole("dialog").getByText("It stops now and reports no result. Everything it started (1 sub-agent) stops now").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
     expect(await badge(page, "elm grandchild")).toBe("Running");
     await page.getByRole("button", { name: "Stop elm child" }).press("Enter");
     await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
     for (const name of ["elm grandchild", "elm child"]) await expect.poll(() => badge(page, name), PATIENCE).toBe("Stopped");
-    expect(await item(page, "elm child").textContent()).not.toContain("never began");
+    expect(await item(page, "elm child").textContent()).not.toContain("never started");
     await page.getByRole("button", { name: "Stop elm child" }).waitFor({ state: "detached" });
     await page.getByRole("checkbox", { name: "Only running" }).check();
     await item(page, "elm child").waitFor({ state: "detached" });

@@ -52,6 +52,28 @@ describeInBrowser("talk mode", () => {
     await button(page, "Talk").waitFor();
   });
 
+  test("an answer is read aloud until it is stopped, and a text as audio is played and saved", async (context) => {
+    context.skip(!hears, NEEDED);
+    const page = await scene.open(session("aloud"));
+    const answer = { say: "The kitchen light is on now, and it will stay on until you tell me to turn it off again. ".repeat(4) };
+    await fetch(`${scene.modelUrl}/next`, { method: "POST", body: JSON.stringify([answer]) });
+    const composer = page.getByRole("textbox", { name: "Message", exact: true });
+    await composer.fill("hello");
+    await composer.press("Enter");
+    await button(page, "Read aloud").click();
+    await button(page, "Stop reading aloud").click();
+    await button(page, "Read aloud").waitFor();
+    await composer.fill("/tts audio Dinner is ready");
+    await composer.press("Enter");
+    const player = page.locator("oc-chat-file audio");
+    await player.waitFor();
+    await expect.poll(() => player.evaluate((audio) => (audio as unknown as { duration: number }).duration)).toBeGreaterThan(0.3);
+    const saving = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Download" }).click();
+    expect((await saving).suggestedFilename()).toMatch(/^voice---.*\.wav$/);
+    expect(await page.locator("oc-transcript").getByText("MEDIA:").count()).toBe(0);
+  });
+
   test("a microphone that is not allowed is said, and writing still works", async () => {
     const page = await scene.open(session("blocked"));
     await button(page, "Talk").click();

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { choose } from "./harness/choose.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 
 let scene: Scene;
@@ -38,7 +39,7 @@ test("a run with a tool is drawn: waiting, both calls of the model, the tool bet
   await page.getByRole("button", { name: /^read: / }).click();
   const panel = page.getByRole("region", { name: "Step: read" });
   // What was asked, and what came of it.
-  await panel.getByRole("region", { name: "Asked with" }).getByText('"path": "drawn.txt"').waitFor();
+  await panel.getByRole("region", { name: "Input" }).getByText('"path": "drawn.txt"').waitFor();
   await panel.getByRole("region", { name: "Result" }).waitFor();
   await page.getByRole("button", { name: /^m1: / }).last().focus();
   await page.keyboard.press("Enter");
@@ -68,10 +69,10 @@ test("a message that waits has a bar that grows, and names what it waits for", a
   await say(page, "@chunks=400 @gap=500");
   await page.locator("oc-transcript").getByText("w1").waitFor({ timeout: 25_000 });
   await say(page, "and then?");
-  await page.locator("oc-transcript").getByText("and then?").waitFor();
+  await page.locator("oc-queue").getByText("and then?").waitFor();
   const trace = await scene.open(`trace/${session("queued")}`);
-  await trace.getByRole("heading", { name: "Waits: 1 in front of it" }).waitFor();
-  const bar = trace.getByRole("button", { name: /^Queue: waits until in:\d+ is answered/ });
+  await trace.getByRole("heading", { name: "Queued, 1 ahead" }).waitFor();
+  const bar = trace.getByRole("button", { name: /^Queue: queued until in:\d+ is answered/ });
   const words = await bar.getAttribute("aria-label");
   await expect.poll(() => bar.getAttribute("aria-label")).not.toBe(words);
   await bar.click();
@@ -79,7 +80,7 @@ test("a message that waits has a bar that grows, and names what it waits for", a
     .getByRole("region", { name: "Step: Queue" })
     .getByRole("link", { name: /^in:\d+$/ })
     .click();
-  await trace.getByRole("heading", { name: /^Is being answered/ }).waitFor();
+  await trace.getByRole("heading", { name: /^In progress for/ }).waitFor();
   await trace.getByRole("button", { name: "Stop", exact: true }).click();
   await trace.getByRole("heading", { name: /^Stopped/ }).waitFor();
   await trace.goto(`${scene.url}/trace/${session("queued")}`);
@@ -102,25 +103,25 @@ test("it is zoomed by buttons and keys and shown whole again", async () => {
   await expect.poll(width).toBeGreaterThan(Math.max(before, 100));
   await whole.click();
   await expect.poll(width).toBe(before);
-  await page.getByRole("button", { name: "Show less, larger" }).click();
+  await page.getByRole("button", { name: "Zoom in" }).click();
   await expect.poll(() => whole.isDisabled()).toBe(false);
 });
 
 test("it is saved as a picture without leaving the browser", async () => {
   const page = await traced("saved");
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as picture" }).click()]);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as image" }).click()]);
   const png = readFileSync(await download.path());
   expect(png.subarray(1, 4).toString()).toBe("PNG");
   expect(png.readUInt32BE(16)).toBeGreaterThan(800);
 });
 
-test("a run under way grows, is in the overview, and ends when it is stopped there", async () => {
+test("a run in progress grows, is in the overview, and ends when it is stopped there", async () => {
   const page = await scene.open(`chat/${session("stopped")}`);
   await say(page, "@chunks=400 @gap=500 halt");
   await page.locator("oc-transcript").getByText("w1").waitFor({ timeout: 25_000 });
   await page.goto(`${scene.url}/trace/${session("stopped")}`);
-  await page.getByRole("heading", { name: /^Is being answered/ }).waitFor();
-  const open = page.getByRole("button", { name: /the model is being asked/ });
+  await page.getByRole("heading", { name: /^In progress for/ }).waitFor();
+  const open = page.getByRole("button", { name: /waiting for the model/ });
   const words = await open.getAttribute("aria-label");
   await expect.poll(() => open.getAttribute("aria-label")).not.toBe(words);
   const overview = await scene.open("overview");
@@ -139,7 +140,7 @@ test("recent runs of all sessions are listed and narrowed, and one is opened", a
   // What was asked is its name; how it went, and when, stands beside.
   expect(await mine.locator(".text").textContent()).toBe('@chunks=6 @tool=read @args={"path":"listed.txt"}');
   expect(await mine.textContent()).toMatch(/Answered after/);
-  await page.getByLabel("Outcome").selectOption("answered");
+  await choose(page.getByLabel("Outcome"), "answered");
   await expect.poll(() => new URL(page.url()).search).toBe("?outcome=answered");
   await mine.click();
   await page.getByRole("heading", { name: /^Answered after/ }).waitFor();

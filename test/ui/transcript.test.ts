@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import type { BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { chosenIn, choose } from "./harness/choose.ts";
 import { enter } from "../harness/device-client.ts";
 import type { Place } from "../harness/gateway-process.ts";
 import { openTestStore } from "../harness/program.ts";
@@ -15,6 +16,8 @@ const log = (page: Page): Locator => page.locator("oc-transcript");
 const own = (page: Page): Locator => page.getByRole("group", { name: "You said" });
 const pictures = (page: Page): Locator => log(page).locator("oc-chat-picture img");
 const attached = (page: Page): Locator => page.getByRole("list", { name: "Attached" }).getByRole("listitem");
+
+const edited = (page: Page): Locator => page.getByRole("textbox", { name: "Edited message" });
 
 /** Waits as long as anything else in a browser is waited for. */
 const SOON = { timeout: 15_000 };
@@ -70,9 +73,9 @@ describeInBrowser("the transcript and the page around it", () => {
   test("a conversation that is not among the newest has its name and its settings", async () => {
     const page = await scene.open(session("n0"));
     await page.getByRole("heading", { name: /^how number 0 began/ }).waitFor();
-    const header = page.locator("oc-chat-header");
-    await header.getByRole("button", { name: /m2/ }).waitFor();
-    await expect.poll(() => header.getByLabel("Thinking").inputValue(), SOON).toBe("high");
+    const composer = page.locator("oc-composer");
+    await composer.getByRole("button", { name: /m2/ }).waitFor();
+    await expect.poll(() => chosenIn(composer.getByLabel("Thinking")), SOON).toBe("high");
     expect(await page.locator("oc-chat-sidebar").getByText("how number 0 began").count()).toBe(0);
   });
 
@@ -103,12 +106,14 @@ describeInBrowser("the transcript and the page around it", () => {
     await press(page, "Send again");
     await expect.poll(() => pictures(page).count(), SOON).toBe(2);
     await expect.poll(() => page.getByRole("group", { name: "Answer" }).count(), SOON).toBe(2);
-    await press(page, "Edit and send again");
-    await attached(page).waitFor();
-    await page.getByText("This will be a new message").waitFor();
-    await say(page, "look once more @say=still a dot");
+    await press(page, "Edit");
+    await page.getByText("Sent again with it: picture-1.png").waitFor();
+    await edited(page).fill("look once more @say=still a dot");
+    await edited(page).press("Enter");
     await answered(page, "still a dot");
-    await expect.poll(() => pictures(page).count(), SOON).toBe(3);
+    // It takes the place of the second message: both are there.
+    await expect.poll(() => pictures(page).count(), SOON).toBe(2);
+    await page.getByLabel("Version 2 of 2").waitFor();
   });
 
   test("a long message that is shown cut says so, and is edited and sent again whole", async () => {
@@ -116,23 +121,22 @@ describeInBrowser("the transcript and the page around it", () => {
     const long = `@say=read it @chunks=1\nstart ${"lorem ipsum ".repeat(25_000)} END-MARK`;
     await say(page, long);
     await answered(page, "read it");
-    await own(page).getByText("Too long to be shown whole").waitFor();
-    await press(page, "Edit and send again");
-    await expect.poll(async () => (await box(page).inputValue()) === long, SOON).toBe(true);
+    await own(page).getByText("Too long to show in full").waitFor();
+    await press(page, "Edit");
+    await expect.poll(async () => (await edited(page).inputValue()) === long, SOON).toBe(true);
   });
 
-  test("what is written and was not sent is not lost to an edit unasked", async () => {
+  test("what is written and was not sent is not lost to an edit", async () => {
     const page = await scene.open(session("draft"));
     await say(page, "first words @say=first answer");
     await answered(page, "first answer");
     await box(page).fill("a draft that took a while");
-    await press(page, "Edit and send again");
-    await page.getByRole("button", { name: "Keep it" }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await press(page, "Edit");
+    expect(await edited(page).inputValue()).toBe("first words @say=first answer");
+    await edited(page).fill("other words @say=other answer");
+    await page.getByRole("dialog").getByRole("button", { name: "Send" }).click();
+    await answered(page, "other answer");
     expect(await box(page).inputValue()).toBe("a draft that took a while");
-    await press(page, "Edit and send again");
-    await page.getByRole("button", { name: "Replace it" }).click();
-    await expect.poll(() => box(page).inputValue(), SOON).toBe("first words @say=first answer");
   });
 
   test("a new chat is a new chat, and has the name of its first words as soon as they are said", async () => {
@@ -145,7 +149,7 @@ describeInBrowser("the transcript and the page around it", () => {
       return now;
     };
     await expect.poll(read, SOON).toBe("New chat");
-    await page.getByLabel("Thinking").selectOption("low");
+    await choose(page.getByLabel("Thinking"), "low");
     await page.locator(`oc-chat-sidebar a[title="${key("named")}"]`).waitFor();
     expect(await read()).toBe("New chat");
     await say(page, "What is the time? @chunks=40 @gap=25");
@@ -215,26 +219,38 @@ describeInBrowser("where the configured model cannot answer", () => {
 
   test("a run that fails shows why once, while one looks and after a reload, and can be sent again", async () => {
     await using client = await enter(scene.gateway.url!, { token: scene.token, scopes: ["operator.admin"] });
-    await client.ask("sessions.patch", { key: key("fails"), model: "nobody/x" });
+    await expect.poll(() => client.ask("sessions.patch", { key: key("fails"), model: "nobody/x" }), SOON).toMatchObject({ ok: true });
     const page = await scene.open(session("fails"));
     await say(page, "is anybody there?");
     const errors = page.getByRole("group", { name: "Error" });
-    await errors.getByRole("button", { name: "Send again" }).waitFor();
+    const once = [expect.stringMatching(/nobody\/x: the connection failed[^]*Send again/)];
+    await expect.poll(() => errors.allInnerTexts(), SOON).toEqual(once);
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
+    await page.reload();
+    await expect.poll(() => errors.allInnerTexts(), SOON).toEqual(once);
+  });
+
+  test("a run that could not begin shows why once, with its trace, while one looks and after a reload", async () => {
+    const page = await scene.open(session("unknown-model"));
+    await say(page, "is anybody there?");
+    const errors = page.getByRole("group", { name: "Error" });
+    await errors.getByText("Unknown model: gone/m9").first().waitFor();
+    await errors.getByRole("link", { name: "Trace" }).first().waitFor();
     await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
     await expect.poll(() => errors.count(), SOON).toBe(1);
     await page.reload();
-    await errors.getByRole("button", { name: "Send again" }).waitFor();
-    expect(await errors.count()).toBe(1);
+    await errors.getByRole("link", { name: "Trace" }).waitFor();
+    await expect.poll(async () => [await errors.count(), await own(page).count()], SOON).toEqual([1, 1]);
   });
 
   test("the greeting tells of the model that was chosen for the conversation", async () => {
     const page = await scene.open(session("chosen"));
     const greeting = page.locator("oc-greeting");
-    await greeting.getByText("No model can answer").waitFor();
+    await greeting.getByText("No model available").waitFor();
     await page.locator("oc-model-picker").getByRole("button").first().click();
     await page.getByRole("option", { name: /Nobody/ }).click();
     await greeting.getByText("nobody/x").waitFor();
     await greeting.getByText("It was chosen for this conversation").waitFor();
-    expect(await greeting.getByText("No model can answer").count()).toBe(0);
+    expect(await greeting.getByText("No model available").count()).toBe(0);
   });
 });

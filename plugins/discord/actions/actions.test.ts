@@ -178,5 +178,11 @@ test("probe, audit and directory say what Discord says", async () => {
     { resolved: false },
   ]);
   expect(await fresh.resolver!.resolveTargets({ cfg, runtime, inputs: ["alex"], kind: "user" })).toMatchObject([{ resolved: true, id: discord.me.id }]);
+  const members = (options: { groupId: string; limit?: number }) => fresh.directory!.listGroupMembers!({ cfg, runtime, ...options });
+  expect((await members({ groupId: `channel:${channel.id}` })).map(({ id }) => id)).toContain(`user:${discord.me.id}`);
+  expect(await members({ groupId: `channel:${channel.id}`, limit: 1 })).toHaveLength(1);
+  discord.server.faults.add({ on: /\/guilds\/\d+\/members$/, status: 403, body: { message: "Missing Access", code: 50_001 } });
+  await expect(members({ groupId: channel.id })).rejects.toThrow("Server Members Intent");
+  await expect(members({ groupId: "general" })).rejects.toThrow("not a Discord channel");
   fresh[Symbol.dispose]();
 });

@@ -44,14 +44,14 @@ const STICKER_BYTES = 512 * 1024;
 
 /** A picture that is scaled until it is small enough. */
 async function pictureIn(ctx: Context, maxBytes: number): Promise<OutgoingFile> {
-  const mediaUrl = need(ctx, "the picture, a path or an address", "media", "path", "filePath");
+  const mediaUrl = need(ctx, "the image, a path or URL", "media", "path", "filePath");
   const rules = { channel: "discord", platform: "Discord", image: { maxBytes }, document: { maxBytes } };
   const { files } = await loadOutgoingFiles({ cfg: ctx.cfg, accountId: ctx.accountId, text: "", mediaUrl, mediaLocalRoots: ctx.mediaLocalRoots }, rules);
   return files[0];
 }
 
 const emojiUpload: Handler = async (sender, ctx) => {
-  const name = need(ctx, "what it is called", "emojiName", "name");
+  const name = need(ctx, "the name to use", "emojiName", "name");
   const file = await pictureIn(ctx, EMOJI_BYTES);
   if (!/^image\/(?:png|jpeg|gif|webp)$/.test(file.mimeType)) throw unfit("emoji-upload", `an emoji is a PNG, JPEG, GIF or WebP, not ${file.mimeType}`);
   const image = `data:${file.mimeType};base64,${Buffer.from(file.data).toString("base64")}`;
@@ -62,9 +62,9 @@ const emojiUpload: Handler = async (sender, ctx) => {
 const stickerUpload: Handler = async (sender, ctx) => {
   const file = await pictureIn(ctx, STICKER_BYTES);
   const parts = {
-    name: need(ctx, "what it is called", "stickerName", "name"),
+    name: need(ctx, "the name to use", "stickerName", "name"),
     description: text(ctx, "stickerDesc", "desc") ?? "",
-    tags: need(ctx, "an emoji that it stands for", "stickerTags"),
+    tags: need(ctx, "a related emoji", "stickerTags"),
     file,
   };
   const sticker = await sender.rest.fields("POST", `/guilds/${await guildIn(sender, ctx)}/stickers`, { parts, isPatient: true });
@@ -111,7 +111,7 @@ const create =
   async (sender, ctx) => {
     const written = ctx.params["type"];
     const type = fixed ?? (typeof written === "string" ? TYPES[written.toLowerCase()] : numberOf(written)) ?? 0;
-    const json = { name: need(ctx, "what it is called", "name"), type, ...channelKeys(ctx) };
+    const json = { name: need(ctx, "the name to use", "name"), type, ...channelKeys(ctx) };
     return { ok: true, channel: briefChannel(await sender.rest.fields("POST", `/guilds/${await guildIn(sender, ctx)}/channels`, { json, isPatient: true })) };
   };
 
@@ -124,7 +124,7 @@ const change: Handler = async (sender, ctx) => {
   const keys = channelKeys(ctx);
   if (ctx.action === "category-edit") delete keys["parent_id"];
   const json = { ...(name === undefined ? {} : { name }), ...keys };
-  if (Object.keys(json).length === 0) throw unfit(ctx.action, "there is nothing to change: give name, topic, position, parentId, nsfw or rateLimitPerUser");
+  if (Object.keys(json).length === 0) throw unfit(ctx.action, "nothing to change: set name, topic, position, parentId, nsfw or rateLimitPerUser");
   return { ok: true, channel: briefChannel(await sender.rest.fields("PATCH", `/channels/${await namedChannel(sender, ctx)}`, { json, isPatient: true })) };
 };
 
@@ -140,7 +140,7 @@ const drop: Handler = async (sender, ctx) => {
 const move: Handler = async (sender, ctx) => {
   const id = await channelIn(sender, ctx);
   const { parent_id: parentId, position } = channelKeys(ctx);
-  if (parentId === undefined && position === undefined) throw unfit("channel-move", "say where it goes: give parentId or position");
+  if (parentId === undefined && position === undefined) throw unfit("channel-move", "no destination: set parentId or position");
   const json = [{ id, ...(position === undefined ? {} : { position }), ...(parentId === undefined ? {} : { parent_id: parentId }) }];
   await sender.rest.call("PATCH", `/guilds/${await guildIn(sender, ctx)}/channels`, { json, isPatient: true });
   return { ok: true, moved: id };
@@ -164,12 +164,12 @@ const ENTITY: Readonly<Record<string, number>> = { stage: 1, voice: 2, external:
 const HOUR_MS = 3_600_000;
 
 const eventCreate: Handler = async (sender, ctx) => {
-  const start = new Date(need(ctx, "when it begins, as 2026-01-31T18:00:00Z", "startTime"));
-  if (Number.isNaN(start.getTime())) throw unfit("event-create", "startTime has to be a time such as 2026-01-31T18:00:00Z");
+  const start = new Date(need(ctx, "when it starts, such as 2026-01-31T18:00:00Z", "startTime"));
+  if (Number.isNaN(start.getTime())) throw unfit("event-create", "startTime must be a time such as 2026-01-31T18:00:00Z");
   const type = ENTITY[text(ctx, "eventType")?.toLowerCase() ?? "external"] ?? 3;
   const end = text(ctx, "endTime") ?? new Date(start.getTime() + HOUR_MS).toISOString();
   const json = {
-    name: need(ctx, "what it is called", "eventName", "name"),
+    name: need(ctx, "the name to use", "eventName", "name"),
     description: text(ctx, "desc"),
     privacy_level: 2,
     scheduled_start_time: start.toISOString(),

@@ -92,7 +92,7 @@ export function createActions(accounts: Accounts): ActionAdapter {
     extractToolSend: ({ args }) => extractToolSend(args),
     async handleAction(ctx: ChannelMessageActionContext) {
       const { action } = ctx;
-      if (!isKnown(action)) throw unfit(action, `Discord has no action "${action}"; there are ${NAMES.join(", ")}`);
+      if (!isKnown(action)) throw unfit(action, `Discord has no action "${action}"; available: ${NAMES.join(", ")}`);
       const sender = accounts.sender(ctx.cfg, ctx.accountId);
       if (!isOn(sender.account, action)) throw unfit(action, `"${action}" is off; set channels.discord.actions.${GATES[action]} to true`);
       if (ctx.dryRun) return jsonResult({ ok: true, dryRun: true, action });

@@ -78,7 +78,7 @@ const read: Handler = async (sender, ctx) => {
 
 const edit: Handler = async (sender, ctx) => {
   const words = need(ctx, "the new text", "message", "text");
-  if (words.length > MAX_TEXT) throw unfit("edit", `a message on Discord has up to ${MAX_TEXT} characters, not ${words.length}`);
+  if (words.length > MAX_TEXT) throw unfit("edit", `a Discord message has at most ${MAX_TEXT} characters, this one has ${words.length}`);
   const messageId = idIn(ctx, "the message", "messageId");
   const edited = await editMessage(sender, {
     channelId: await channelIn(sender, ctx),
@@ -86,7 +86,7 @@ const edit: Handler = async (sender, ctx) => {
     text: words,
     components: componentsOf({ buttons: ctx.params["buttons"] }),
   });
-  if (!edited) throw unfit("edit", `message ${messageId} cannot be edited: it is not ours, or gone`);
+  if (!edited) throw unfit("edit", `message ${messageId} cannot be edited: it was deleted or is not from this bot`);
   return { ok: true, messageId, channelId: edited.channelId };
 };
 
@@ -120,7 +120,7 @@ const PUBLIC_THREAD = 11;
 /** From a message, or by itself; in a forum a thread is a post and needs a text. */
 const createThread: Handler = async (sender, ctx) => {
   const channelId = await channelIn(sender, ctx);
-  const name = need(ctx, "what it is called", "threadName", "name").slice(0, 100);
+  const name = need(ctx, "the name to use", "threadName", "name").slice(0, 100);
   const archive = number(ctx, "autoArchiveMin");
   const base = { name, ...(archive === undefined ? {} : { auto_archive_duration: archive }) };
   const words = text(ctx, "message", "text");
@@ -148,11 +148,11 @@ const listThreads: Handler = async (sender, ctx) => {
 
 const send: Handler = async (sender, ctx) => {
   const to = text(ctx, "to", "target", "channelId") ?? ctx.toolContext?.currentChannelId;
-  if (!to) throw unfit(ctx.action, "say whom it goes to: give to, such as channel:123456789012345678 or user:123456789012345678");
+  if (!to) throw unfit(ctx.action, "no recipient: set to, such as channel:123456789012345678 or user:123456789012345678");
   const mediaUrl = text(ctx, "media", "mediaUrl", "path", "filePath");
   const words = text(ctx, "message", "text", "caption") ?? "";
-  if (words === "" && mediaUrl === undefined) throw unfit(ctx.action, "there is nothing to send: give message or media");
-  if (words.length > MAX_TEXT) throw unfit(ctx.action, `a message on Discord has up to ${MAX_TEXT} characters, not ${words.length}`);
+  if (words === "" && mediaUrl === undefined) throw unfit(ctx.action, "nothing to send: set message or media");
+  if (words.length > MAX_TEXT) throw unfit(ctx.action, `a Discord message has at most ${MAX_TEXT} characters, this one has ${words.length}`);
   const options = {
     cfg: ctx.cfg,
     accountId: ctx.accountId,
@@ -202,7 +202,7 @@ const search: Handler = async (sender, ctx) => {
 const sticker: Handler = async (sender, ctx) => {
   const ids = [...texts(ctx, "stickerId"), ...(typeof ctx.params["stickerId"] === "string" ? [ctx.params["stickerId"]] : [])];
   const unique = [...new Set(ids)];
-  if (unique.length === 0 || unique.length > 3) throw unfit("sticker", `a message has 1 to 3 stickers, not ${unique.length}: give stickerId`);
+  if (unique.length === 0 || unique.length > 3) throw unfit("sticker", `a message has 1 to 3 stickers, not ${unique.length}: set stickerId`);
   const to = text(ctx, "to", "target") ?? ctx.toolContext?.currentChannelId ?? "";
   const sent = await post(sender, { to, threadId: text(ctx, "threadId") }, { text: text(ctx, "message"), more: { sticker_ids: unique } });
   return { ok: true, messageId: sent.id };

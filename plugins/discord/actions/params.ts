@@ -19,7 +19,7 @@ export function idIn(ctx: Context, what: string, ...names: readonly string[]): s
   const id = need(ctx, what, ...names)
     .replace(/^(?:user|channel|role):/i, "")
     .replace(/^<[@#&!]*(\d+)>$/, "$1");
-  if (!/^\d{1,20}$/.test(id)) throw unfit(ctx.action, `${names[0]} has to be a Discord id, a number such as 123456789012345678, not "${id.slice(0, 40)}"`);
+  if (!/^\d{1,20}$/.test(id)) throw unfit(ctx.action, `${names[0]} must be a Discord id, a number such as 123456789012345678, not "${id.slice(0, 40)}"`);
   return id;
 }
 
@@ -33,7 +33,7 @@ export const rows = (answer: unknown): Fields[] => listOf(answer).flatMap((raw) 
 /** The channel that is named, else the one that the agent is in. */
 export async function channelIn(sender: Sender, ctx: Context): Promise<string> {
   const to = text(ctx, "channelId", "to", "target") ?? ctx.toolContext?.currentChannelId;
-  if (!to) throw unfit(ctx.action, `say which channel is meant: give to, such as channel:123456789012345678`);
+  if (!to) throw unfit(ctx.action, `no channel: set to, such as channel:123456789012345678`);
   return channelOf(sender, to, text(ctx, "threadId"));
 }
 
@@ -42,7 +42,7 @@ export async function guildIn(sender: Sender, ctx: Context): Promise<string> {
   if (text(ctx, "guildId") !== undefined) return idIn(ctx, "the id of the server", "guildId");
   const channel = await sender.rest.fields("GET", `/channels/${await channelIn(sender, ctx)}`);
   const id = textOf(channel["guild_id"]);
-  if (id === undefined) throw unfit(ctx.action, `${ctx.action} is about a server, and this chat belongs to none: give guildId`);
+  if (id === undefined) throw unfit(ctx.action, `${ctx.action} needs a server, and this chat is not in one: set guildId`);
   return id;
 }
 

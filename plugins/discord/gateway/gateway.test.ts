@@ -152,7 +152,7 @@ test("presence and intents are what the configuration says", async () => {
   await using run = up(discord, { config: { activity: "reading", status: "idle", intents: { guildMembers: true } } });
   await run.shows(isUp);
   const { intents, presence } = discord.gateway.identified[0]!;
-  expect(intents).toBe((1 << 0) | (1 << 1) | (1 << 9) | (1 << 10) | (1 << 12) | (1 << 13) | (1 << 15));
+  expect(intents).toBe((1 << 0) | (1 << 1) | (1 << 9) | (1 << 10) | (1 << 12) | (1 << 13) | (1 << 15) | (1 << 24) | (1 << 25));
   expect(presence).toEqual({ since: null, afk: false, status: "idle", activities: [{ name: "Custom Status", type: 4, state: "reading" }] });
 });
 

@@ -47,13 +47,13 @@ const SILENCE_MS = 90_000;
 const MAX_FRAME = 64 * 1024 * 1024;
 
 const INTENTS_FIX =
-  "open https://discord.com/developers/applications, choose the application, open Bot, and switch on Message Content Intent (and Server Members Intent or Presence Intent, where channels.discord.intents asks for them)";
+  "open https://discord.com/developers/applications, choose the application, open Bot, and turn on Message Content Intent (and Server Members Intent or Presence Intent, if channels.discord.intents needs them)";
 const FATAL: Readonly<Record<number, string>> = {
-  4004: "Discord does not accept the bot token: set a valid one in channels.discord.token (developer portal, Bot, Reset Token)",
+  4004: "Discord rejected the bot token: set a valid one in channels.discord.token (developer portal, Bot, Reset Token)",
   4010: "Discord refused the shard (4010)",
-  4011: "the bot is in too many servers for one connection (4011): it has to be split into shards, which is not supported",
-  4012: "Discord does not speak this version of its gateway any more (4012): update the program",
-  4013: `Discord calls the intents invalid (4013): ${INTENTS_FIX}`,
+  4011: "the bot is in too many servers for one connection (4011): it would have to be sharded, which is not supported",
+  4012: "Discord no longer supports this gateway version (4012): update OpenClaw",
+  4013: `Discord rejected the intents as invalid (4013): ${INTENTS_FIX}`,
   4014: `Discord does not allow the intents (4014): ${INTENTS_FIX}`,
 };
 /** After these the session is gone. */
@@ -88,7 +88,7 @@ export function openLine(options: LineOptions): Line {
     proxy: options.proxy,
     onMessage: read,
     onAlive: () => options.onAlive(),
-    onGarbage: (text) => options.onGarbage(`${text.length} characters that are no JSON`),
+    onGarbage: (text) => options.onGarbage(`${text.length} characters that are not JSON`),
   });
 
   function leave(end: LineEnd): void {
@@ -122,7 +122,7 @@ export function openLine(options: LineOptions): Line {
     switch (frame?.["op"]) {
       case OP.dispatch: {
         const [type, number] = [textOf(frame["t"]), numberOf(frame["s"])];
-        if (type === undefined || number === undefined) return options.onGarbage("an event without a name or a number");
+        if (type === undefined || number === undefined) return options.onGarbage("an event without a name or sequence number");
         seq = number;
         return options.onEvent(type, data, number);
       }

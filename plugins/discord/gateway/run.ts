@@ -2,10 +2,7 @@
 import type { ChannelGatewayContext } from "openclaw/plugin-sdk";
 import {
   type AccountRun,
-  asChannelError,
   createBackoff,
-  type Cursor,
-  type CursorStore,
   type Fields,
   fieldsOf,
   hopeless,
@@ -16,27 +13,14 @@ import {
   numberOf,
   openCursor,
   textOf,
-  type Waiting,
 } from "openclaw/plugin-sdk/channel-kit";
 import { type DiscordAccount, readsGuild } from "../account.ts";
-import { type Interaction, INTERACTION, interactionOf, textOfInteraction } from "../inbound/interaction.ts";
-import { createMapper, type Mapper } from "../inbound/mapper.ts";
-import { createPlaces, type Places } from "../inbound/places.ts";
-import type { PluralKit } from "../inbound/pluralkit.ts";
-import type { Answers } from "../interactions.ts";
-import type { Rest } from "../rest.ts";
-import type { ChannelInboundEvent, ChannelInboundResult } from "../types.ts";
+import { createMapper } from "../inbound/mapper.ts";
+import { createPlaces } from "../inbound/places.ts";
+import { guildKeyOf, usesNames } from "../servers.ts";
 import { idAt, laterOf, mayHaveNews, messagesAfter } from "./history.ts";
-import { type Line, openLine, type Session } from "./line.ts";
-
-/** Where reading goes on after a restart. */
-export interface Position {
-  readonly sessionId: string;
-  readonly url: string;
-  readonly seq: number;
-  /** Of the newest message that is stored: after a lost session the history is read from here. */
-  readonly lastId: string;
-}
+import { openLine } from "./line.ts";
+import { handOver, type Position, readEvent, type Reading, type RunDeps, type State, watchResults } from "./reading.ts";
 
 export function positionOf(raw: unknown): Position | undefined {
   const fields = fieldsOf(raw);
@@ -44,75 +28,11 @@ export function positionOf(raw: unknown): Position | undefined {
   return sessionId === undefined || url === undefined || seq === undefined || lastId === undefined ? undefined : { sessionId, url, seq, lastId };
 }
 
-export interface RunDeps {
-  readonly rest: Rest;
-  readonly waiting: Waiting;
-  readonly store: CursorStore<Position>;
-  readonly answers: Answers;
-  readonly pluralkit: PluralKit | undefined;
-  /** Direct chats that wrote before: the only ones whose history can be asked for. */
-  readonly directs: { list(): readonly string[]; seen(channelId: string, userId: string): void };
-  /** Which account this is, once Discord has said it. */
-  known(self: { readonly id: string; readonly username: string | undefined; readonly applicationId: string | undefined }): void;
-  /** The connection, for what is sent over it. */
-  live(line: Line | undefined): void;
-  isOurs(messageId: string): boolean;
-  /** Choices of a command's argument that begin like this. */
-  complete(command: string, typed: string): readonly string[];
-  /** A message that may begin a thread. */
-  noticed(messageId: string, text: string): void;
-}
-
 /** Events that may wait before reading pauses. */
 const MOST_OPEN = 500;
 const GUILDS_MS = 15_000;
 /** A connection that Discord ends sooner than this counts as a failed attempt. */
 const SHORT_MS = 5000;
-
-/** What the host says about events that someone waits for. */
-function watchResults(inbound: NonNullable<ChannelGatewayContext["inbound"]>) {
-  const watchers = new Map<string, (result: ChannelInboundResult | undefined) => void>();
-  return {
-    inbound: {
-      async accept(event: ChannelInboundEvent): Promise<ChannelInboundResult> {
-        const result = await inbound.accept(event);
-        watchers.get(event.id)?.(result);
-        return result;
-      },
-    },
-    /** Undefined where the event was never offered. */
-    of(eventId: string): { readonly result: Promise<ChannelInboundResult | undefined>; end(): void } {
-      const { promise, resolve } = Promise.withResolvers<ChannelInboundResult | undefined>();
-      watchers.set(eventId, resolve);
-      const end = (): void => {
-        watchers.delete(eventId);
-        resolve(undefined);
-      };
-      return { result: promise, end };
-    },
-  };
-}
-
-interface State {
-  session: Session | undefined;
-  botId: string;
-  line: Line | undefined;
-  open: number;
-  /** While the history is read, positions stay at what is stored: a crash then reads it again. */
-  floor: string | undefined;
-  newest: string | undefined;
-}
-
-interface Reading {
-  readonly run: AccountRun;
-  readonly deps: RunDeps;
-  readonly account: DiscordAccount;
-  readonly cursor: Cursor<Position>;
-  readonly places: Places;
-  readonly mapper: Mapper;
-  readonly state: State;
-  readonly results: ReturnType<typeof watchResults>;
-}
 
 const laneOf = (type: string, data: Fields): string => textOf(data["channel_id"]) ?? textOf(data["guild_id"]) ?? type;
 
@@ -132,93 +52,6 @@ async function inLane(reading: Reading, lane: string, task: () => Promise<boolea
   }
 }
 
-/** Maps and offers. False: the account stopped before the host had it. An event that cannot be read is skipped: it would be the same the next time. */
-async function handOver(reading: Reading, what: string, map: () => Promise<ChannelInboundEvent | undefined>): Promise<boolean> {
-  const { run } = reading;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const event = await map();
-      return event === undefined || (await run.intake.offer(event));
-    } catch (error) {
-      const state = asChannelError(error)?.delivery.state;
-      if (run.signal.aborted) return false;
-      if (state === undefined || state === "failed" || attempt >= 5) {
-        run.log.warn(`a Discord event (${what}) was skipped: ${messageOf(error)}`);
-        return true;
-      }
-      await run.waiting.sleep(Math.min(1000 * 2 ** attempt, asChannelError(error)?.delivery.retryAfterMs ?? 30_000), run.signal);
-    }
-  }
-}
-
-function noteDirect({ deps, places }: Reading, data: Fields): void {
-  const [channelId, userId] = [textOf(data["channel_id"]), textOf(fieldsOf(data["author"])?.["id"])];
-  if (channelId !== undefined && userId !== undefined && data["guild_id"] === undefined && places.known(channelId)?.type === 1)
-    deps.directs.seen(channelId, userId);
-}
-
-async function readMessage(reading: Reading, data: Fields): Promise<boolean> {
-  const { mapper, deps, state } = reading;
-  if (textOf(fieldsOf(data["author"])?.["id"]) === state.botId) return true;
-  deps.noticed(textOf(data["id"]) ?? "", textOf(data["content"]) ?? "");
-  const taken = await handOver(reading, "message", () => mapper.message(data));
-  noteDirect(reading, data);
-  return taken;
-}
-
-/** May the person press it? Questions for approval are for those who are named. */
-function forbids({ account: { approvers } }: Reading, interaction: Interaction): string | undefined {
-  if (approvers === undefined || !/^\/approve\b/.test(textOfInteraction(interaction)) || approvers.includes(interaction.userId)) return undefined;
-  return "You are not one of the approvers (channels.discord.execApprovals.approvers).";
-}
-
-async function readInteraction(reading: Reading, data: Fields): Promise<boolean> {
-  const { deps, mapper, results, run } = reading;
-  let interaction: Interaction;
-  try {
-    interaction = interactionOf(data);
-  } catch (error) {
-    run.log.warn(`a Discord event (interaction) was skipped: ${messageOf(error)}`);
-    return true;
-  }
-  if (interaction.type === INTERACTION.autocomplete) {
-    const focused = listOf(interaction.data["options"])
-      .map((option) => fieldsOf(option))
-      .find((option) => option?.["focused"] === true);
-    await deps.answers.suggest(interaction, deps.complete(textOf(interaction.data["name"]) ?? "", textOf(focused?.["value"]) ?? ""));
-    return true;
-  }
-  const why = forbids(reading, interaction);
-  if (why !== undefined) return deps.answers.refuse(interaction, why).then(() => true);
-  const { result, end } = results.of(interaction.id);
-  void deps.answers.open(interaction, result);
-  try {
-    return await handOver(reading, "interaction", () => mapper.interaction(data));
-  } finally {
-    end();
-  }
-}
-
-/** Everything that reaches the host. True once it has it. */
-async function readEvent(reading: Reading, type: string, data: Fields, key: string): Promise<boolean> {
-  const { mapper } = reading;
-  switch (type) {
-    case "MESSAGE_CREATE":
-      return readMessage(reading, data);
-    case "MESSAGE_UPDATE":
-      return handOver(reading, "edit", () => mapper.edit(data));
-    case "MESSAGE_REACTION_ADD":
-    case "MESSAGE_REACTION_REMOVE":
-      return handOver(reading, "reaction", () => mapper.reaction(type === "MESSAGE_REACTION_ADD", data, key));
-    case "GUILD_MEMBER_REMOVE":
-      return handOver(reading, "member", () => mapper.memberLeft(data, key));
-    case "INTERACTION_CREATE":
-      return readInteraction(reading, data);
-    default:
-      return true;
-  }
-}
-
 async function readHistory(reading: Reading, channelId: string, guildId: string | undefined, afterId: string): Promise<void> {
   const { deps, run, mapper } = reading;
   await inLane(reading, channelId, async () => {
@@ -235,7 +68,8 @@ async function catchUp(reading: Reading, guildIds: readonly string[], afterId: s
   const { deps, run, places, account, state } = reading;
   const failed = (error: unknown): void => run.log.warn(`the history could not be read: ${messageOf(error)}`);
   for (const channelId of deps.directs.list()) await readHistory(reading, channelId, undefined, afterId).catch(failed);
-  const wanted = guildIds.filter((id) => readsGuild(account, id));
+  if (usesNames(account.guilds)) await deps.servers.load(deps.rest).catch(failed);
+  const wanted = guildIds.filter((id) => readsGuild(account, id, deps.servers.slugOf(id)));
   const deadline = run.waiting.now() + GUILDS_MS;
   // Servers come one by one after a session began.
   while (wanted.some((id) => places.guild(id) === undefined) && run.waiting.now() < deadline && !run.signal.aborted) await run.waiting.sleep(50, run.signal);
@@ -250,7 +84,7 @@ function ready(reading: Reading, data: Fields, seq: number): void {
   const { run, deps, cursor, state } = reading;
   const user = fieldsOf(data["user"]);
   const [id, sessionId, url] = [textOf(user?.["id"]), textOf(data["session_id"]), textOf(data["resume_gateway_url"])];
-  if (id === undefined || sessionId === undefined || url === undefined) return run.log.warn("Discord began a session without saying which");
+  if (id === undefined || sessionId === undefined || url === undefined) return run.log.warn("Discord started a session without an id");
   const before = cursor.position?.lastId;
   const lastId = before ?? idAt(run.waiting.now());
   state.botId = id;
@@ -265,17 +99,41 @@ function ready(reading: Reading, data: Fields, seq: number): void {
   void catchUp(reading, guildIds, before);
 }
 
-function up({ run, state }: Reading): void {
-  run.up({ mode: "gateway", bot: { id: state.botId } });
+function up(reading: Reading): void {
+  reading.run.up({ mode: "gateway", bot: { id: reading.state.botId } });
+  void checkServers(reading);
+}
+
+/** Names the entries of `guilds` that match nothing, once. */
+async function checkServers({ run, deps, account: { guilds }, state }: Reading): Promise<void> {
+  if (state.isChecked || Object.keys(guilds).every((key) => key === "*")) return;
+  state.isChecked = true;
+  try {
+    await deps.servers.load(deps.rest);
+  } catch (error) {
+    return run.log.debug?.(`the bot's servers could not be listed: ${messageOf(error)}`);
+  }
+  for (const text of deps.servers.unmatched(guilds)) run.log.warn(`channels.discord.${text}`);
+}
+
+/** The bot was removed from a server. It stays connected for the others; nothing in that server is asked for any more. */
+function removed({ run, deps, account }: Reading, data: Fields): void {
+  const id = textOf(data["id"]) ?? "";
+  const name = deps.servers.nameOf(id);
+  const entry = guildKeyOf(account.guilds, id, deps.servers.slugOf(id));
+  const advice = entry === undefined ? "" : `; invite it again, or remove channels.discord.guilds[${JSON.stringify(entry)}]`;
+  run.log.warn(`the bot was removed from the server ${name === undefined ? id : `${name} (${id})`}${advice}`);
 }
 
 function onEvent(reading: Reading, type: string, data: Fields, seq: number): void {
-  const { cursor, places, state, run } = reading;
+  const { cursor, places, state, run, deps } = reading;
   if (type === "READY") return ready(reading, data, seq);
   if (!state.session) return;
   state.session.seq = seq;
   if (type === "RESUMED") up(reading);
+  if (type === "GUILD_DELETE" && data["unavailable"] !== true) removed(reading, data);
   places.apply(type, data);
+  deps.servers.apply(type, data);
   if (type === "MESSAGE_CREATE") state.newest = laterOf(state.newest, textOf(data["id"]));
   const { id: sessionId, url } = state.session;
   const stored = cursor.began({ sessionId, url, seq, lastId: state.floor ?? state.newest ?? idAt(run.waiting.now()) });
@@ -292,10 +150,10 @@ async function addressOf({ rest }: RunDeps, signal: AbortSignal): Promise<string
   const limit = fieldsOf(answer["session_start_limit"]);
   if (numberOf(limit?.["remaining"]) === 0) {
     const ms = numberOf(limit?.["reset_after"]) ?? 60_000;
-    throw notSent("connect", `the bot began too many sessions today; Discord takes the next one in ${Math.ceil(ms / 60_000)} min`, ms);
+    throw notSent("connect", `the bot started too many sessions today; Discord accepts the next one in ${Math.ceil(ms / 60_000)} min`, ms);
   }
   const url = textOf(answer["url"]);
-  if (url === undefined) throw notSent("connect", "Discord names no address of its gateway");
+  if (url === undefined) throw notSent("connect", "Discord returned no gateway URL");
   return url;
 }
 
@@ -346,10 +204,10 @@ async function connect(reading: Reading): Promise<unknown> {
 export async function runAccount(ctx: ChannelGatewayContext<DiscordAccount>, deps: RunDeps): Promise<void> {
   const { account } = ctx;
   if (account.problems.length > 0) throw hopeless(account.problems.join("; "));
-  if (!ctx.inbound) throw hopeless("this version of the host takes no messages from channels; update it");
+  if (!ctx.inbound) throw hopeless("this version of OpenClaw does not accept messages from channels; update it");
   const { rest, waiting } = deps;
   const results = watchResults(ctx.inbound);
-  const failed = (error: unknown): void => ctx.log?.warn(`where reading goes on could not be written: ${messageOf(error)}`);
+  const failed = (error: unknown): void => ctx.log?.warn(`the position could not be stored: ${messageOf(error)}`);
   const cursor = await openCursor<Position>({ store: deps.store, now: waiting.now, failed });
   const at = cursor.position;
   const state: State = {
@@ -359,6 +217,7 @@ export async function runAccount(ctx: ChannelGatewayContext<DiscordAccount>, dep
     open: 0,
     floor: undefined,
     newest: at?.lastId,
+    isChecked: false,
   };
   const places = createPlaces(rest, () => state.botId);
   await deps.answers.load();
@@ -380,7 +239,16 @@ export async function runAccount(ctx: ChannelGatewayContext<DiscordAccount>, dep
 
   function readingOf(run: AccountRun): Reading {
     const botId = (): string => state.botId;
-    const mapper = createMapper({ account, rest, places, log: run.log, pluralkit: deps.pluralkit, botId, isOurs: (messageId) => deps.isOurs(messageId) });
+    const mapper = createMapper({
+      account,
+      rest,
+      places,
+      servers: deps.servers,
+      log: run.log,
+      pluralkit: deps.pluralkit,
+      botId,
+      isOurs: (messageId) => deps.isOurs(messageId),
+    });
     return { run, deps, account, cursor, places, mapper, state, results };
   }
 }

@@ -15,6 +15,8 @@ export interface Surroundings {
   /** The channel that a thread is in. */
   readonly parent: Place | undefined;
   readonly guild: GuildFacts | undefined;
+  /** The server's name, where the configuration may use it. */
+  readonly guildSlug?: string | undefined;
 }
 
 export interface ChatRef {
@@ -47,7 +49,7 @@ export function senderOf(raw: unknown, member: unknown): ChannelInboundSender | 
 }
 
 /** A direct message goes to the person, whatever channel it came by. */
-export function chatRefOf({ place, parent, guild }: Surroundings, senderId: string, account: DiscordAccount): ChatRef {
+export function chatRefOf({ place, parent, guild, guildSlug }: Surroundings, senderId: string, account: DiscordAccount): ChatRef {
   if (place.type === TYPE.direct) {
     const to = `user:${senderId}`;
     return { chat: { type: "direct", id: place.id }, to, context: { From: `discord:${senderId}`, To: to }, rules: {}, layers: [] };
@@ -59,7 +61,7 @@ export function chatRefOf({ place, parent, guild }: Surroundings, senderId: stri
   }
   const isInside = isThread(place);
   const name = (isInside ? parent : place)?.name;
-  const layers = layersOf(account, { guildId: place.guildId, channelId: place.id, parentId: isInside ? place.parentId : undefined, name });
+  const layers = layersOf(account, { guildId: place.guildId, guildSlug, channelId: place.id, parentId: isInside ? place.parentId : undefined, name });
   const { systemPrompt, skills } = rulesOf(layers);
   const label = isInside && place.name !== undefined ? { ThreadLabel: `thread #${parent?.name ?? "channel"} › ${place.name}` } : {};
   return {
@@ -70,6 +72,7 @@ export function chatRefOf({ place, parent, guild }: Surroundings, senderId: stri
       channelName: place.name === undefined ? undefined : `#${place.name}`,
       space: guild?.name ?? place.guildId,
       guildId: place.guildId,
+      guildSlug,
       parentId: isInside ? place.parentId : undefined,
       parentName: isInside && parent?.name !== undefined ? `#${parent.name}` : undefined,
       isForum: parent?.type === TYPE.forum || parent?.type === TYPE.media ? true : undefined,

@@ -1,7 +1,7 @@
-/** Reactions and people who leave. */
-import { defined, type Fields, fieldsOf, textOf } from "openclaw/plugin-sdk/channel-kit";
+/** Reactions, votes, deleted messages, and people who leave. */
+import { defined, type Fields, fieldsOf, listOf, textOf } from "openclaw/plugin-sdk/channel-kit";
 import type { DiscordAccount } from "../account.ts";
-import type { ChannelInboundEvent } from "../types.ts";
+import type { ChannelInboundEvent, ChannelInboundSender } from "../types.ts";
 import { chatRefOf, MalformedEvent, senderOf, type Surroundings } from "./chat.ts";
 
 export interface ReactionFacts {
@@ -56,4 +56,39 @@ export function memberLeftEvent(data: Fields, facts: Pick<ReactionFacts, "accoun
   const ref = chatRefOf(facts.around, sender.id, facts.account);
   const text = `Discord: ${sender.name ?? sender.id} left the server`;
   return { kind: "member", id: `member:${sender.id}:left:${facts.key}`, chat: ref.chat, sender, text, to: ref.to, context: ref.context };
+}
+
+/** Who deleted it is not known: it counts as its author's, and passes the same gate as the message did. */
+export function deletedEvent(messageId: string, sender: ChannelInboundSender, around: Surroundings, account: DiscordAccount): ChannelInboundEvent {
+  const ref = chatRefOf(around, sender.id, account);
+  const text = `Discord: message ${messageId} by ${sender.name ?? sender.id} was deleted`;
+  return { kind: "notice", id: `${messageId}:deleted`, chat: ref.chat, sender, text, to: ref.to, context: ref.context };
+}
+
+interface Vote {
+  readonly messageId: string;
+  readonly userId: string;
+  readonly answerId: unknown;
+  readonly poll: Fields;
+}
+
+const answerText = (poll: Fields, answerId: unknown): string => {
+  const answer = listOf(poll["answers"]).find((raw) => String(fieldsOf(raw)?.["answer_id"]) === String(answerId));
+  return textOf(fieldsOf(fieldsOf(answer)?.["poll_media"])?.["text"]) ?? `answer ${String(answerId)}`;
+};
+
+export function voteEvent(isAdded: boolean, vote: Vote, facts: Pick<ReactionFacts, "account" | "around" | "key" | "roles">): ChannelInboundEvent {
+  const { messageId, userId, answerId, poll } = vote;
+  const ref = chatRefOf(facts.around, userId, facts.account);
+  const what = `${isAdded ? "voted" : "withdrew the vote"} ${JSON.stringify(answerText(poll, answerId))}`;
+  const question = textOf(fieldsOf(poll["question"])?.["text"]) ?? "";
+  return {
+    kind: "notice",
+    id: `${messageId}:vote:${facts.key}`,
+    chat: ref.chat,
+    sender: defined({ id: userId, roles: facts.roles }),
+    text: `Discord: ${userId} ${what} in the poll ${JSON.stringify(question)}`,
+    to: ref.to,
+    context: ref.context,
+  };
 }

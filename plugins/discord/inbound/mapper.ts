@@ -1,10 +1,11 @@
 /** Gateway events → events for the host, with what has to be asked for: channels, roles, how a thread began, who a proxy stands for. */
-import { type Fields, fieldsOf, listOf, messageOf, textOf, type KitLog } from "openclaw/plugin-sdk/channel-kit";
+import { asChannelError, type Fields, fieldsOf, listOf, messageOf, textOf, type KitLog } from "openclaw/plugin-sdk/channel-kit";
 import { type DiscordAccount, flagIn, usesRoles } from "../account.ts";
 import type { Rest } from "../rest.ts";
-import type { ChannelInboundEvent } from "../types.ts";
-import { chatRefOf, type Surroundings } from "./chat.ts";
-import { memberLeftEvent, reactionEvent } from "./events.ts";
+import { type Servers, usesNames } from "../servers.ts";
+import type { ChannelInboundEvent, ChannelInboundSender } from "../types.ts";
+import { chatRefOf, MalformedEvent, type Surroundings } from "./chat.ts";
+import { deletedEvent, memberLeftEvent, reactionEvent, voteEvent } from "./events.ts";
 import { interactionEvent } from "./interaction.ts";
 import { editEvent, messageEvent, type MessageFacts } from "./message.ts";
 import { isThread, type Place, readPlace, type Places, rolesOf, TYPE } from "./places.ts";
@@ -14,6 +15,7 @@ export interface MapperDeps {
   readonly account: DiscordAccount;
   readonly rest: Rest;
   readonly places: Places;
+  readonly servers: Servers;
   readonly log: KitLog;
   readonly pluralkit: PluralKit | undefined;
   botId(): string;
@@ -24,6 +26,10 @@ export interface MapperDeps {
 export interface Mapper {
   message(data: Fields, isBacklog?: boolean): Promise<ChannelInboundEvent | undefined>;
   edit(data: Fields): Promise<ChannelInboundEvent | undefined>;
+  /** A deleted message, where its author is known: Discord names only the message. */
+  deleted(messageId: string, data: Fields): Promise<ChannelInboundEvent | undefined>;
+  /** A vote in a poll of ours. */
+  vote(isAdded: boolean, data: Fields, key: string): Promise<ChannelInboundEvent | undefined>;
   reaction(isAdded: boolean, data: Fields, key: string): Promise<ChannelInboundEvent | undefined>;
   memberLeft(data: Fields, key: string): Promise<ChannelInboundEvent | undefined>;
   interaction(data: Fields): Promise<ChannelInboundEvent | undefined>;
@@ -31,6 +37,8 @@ export interface Mapper {
 
 const MAX_STARTERS = 500;
 const MAX_STARTER_CHARS = 2000;
+const MAX_AUTHORS = 5000;
+const MAX_POLLS = 100;
 
 /** The text that a thread began with, fetched once. A post of a forum is the first message of its own thread. */
 function createStarters(rest: Rest) {
@@ -52,9 +60,37 @@ function createStarters(rest: Rest) {
   };
 }
 
-export function createMapper(deps: MapperDeps): Mapper {
-  const { account, rest, places, log } = deps;
-  const starterOf = createStarters(rest);
+/** Adds, and forgets the oldest. */
+function store<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.size > most ? map.keys() : [];
+  if (oldest !== undefined) map.delete(oldest);
+}
+
+/** Our polls, fetched once: votes name only the message and the answer. */
+function createPolls({ rest, botId, log }: MapperDeps) {
+  const known = new Map<string, Fields | undefined>();
+  return async (channelId: string, messageId: string): Promise<Fields | undefined> => {
+    if (known.has(messageId)) return known.get(messageId);
+    try {
+      const message = await rest.fields("GET", `/channels/${channelId}/messages/${messageId}`);
+      store(known, messageId, textOf(fieldsOf(message["author"])?.["id"]) === botId() ? fieldsOf(message["poll"]) : undefined, MAX_POLLS);
+    } catch (error) {
+      if (asChannelError(error)?.delivery.state !== "failed") throw error;
+      log.debug?.(`a poll cannot be read: ${messageOf(error)}`);
+    }
+    return known.get(messageId);
+  };
+}
+
+/** What is around a channel, and the roles of a person there. */
+function createLookups({ account, rest, places, servers }: MapperDeps) {
+  async function slugOf(guildId: string): Promise<string | undefined> {
+    if (!usesNames(account.guilds)) return undefined;
+    await servers.load(rest);
+    return servers.slugOf(guildId);
+  }
 
   async function surroundings(channelId: string, guildId: string | undefined, given?: Place): Promise<Surroundings> {
     const found = given ?? (await places.channel(channelId));
@@ -70,7 +106,8 @@ export function createMapper(deps: MapperDeps): Mapper {
     };
     const inGuild = place.guildId ?? guildId;
     const parent = isThread(place) && place.parentId !== undefined ? await places.channel(place.parentId).catch(() => undefined) : undefined;
-    return { place: { ...place, guildId: inGuild }, parent, guild: inGuild === undefined ? undefined : await places.namedGuild(inGuild) };
+    if (inGuild === undefined) return { place, parent, guild: undefined };
+    return { place: { ...place, guildId: inGuild }, parent, guild: await places.namedGuild(inGuild), guildSlug: await slugOf(inGuild) };
   }
 
   /** Messages of the history come without roles, and so do reactions that were taken back. */
@@ -80,6 +117,17 @@ export function createMapper(deps: MapperDeps): Mapper {
     if (known || guildId === undefined || !usesRoles(chatRefOf(around, userId, account).layers)) return known;
     return rolesOf(await rest.call("GET", `/guilds/${guildId}/members/${userId}`).catch(() => undefined));
   }
+
+  return { surroundings, rolesFor };
+}
+
+export function createMapper(deps: MapperDeps): Mapper {
+  const { account, rest, places, log } = deps;
+  const starterOf = createStarters(rest);
+  const pollOf = createPolls(deps);
+  const { surroundings, rolesFor } = createLookups(deps);
+  /** Of the latest messages. */
+  const authors = new Map<string, ChannelInboundSender>();
 
   async function factsFor(data: Fields, isBacklog: boolean): Promise<MessageFacts> {
     const around = await surroundings(textOf(data["channel_id"]) ?? "", textOf(data["guild_id"]));
@@ -103,7 +151,13 @@ export function createMapper(deps: MapperDeps): Mapper {
     if (authorId === undefined || authorId === deps.botId()) return undefined;
     const facts = await factsFor(data, isBacklog);
     const roles = await rolesFor(facts.around, authorId, data["member"]);
-    return map(roles && data["member"] === undefined ? { ...data, member: { roles } } : data, facts);
+    const event = map(roles && data["member"] === undefined ? { ...data, member: { roles } } : data, facts);
+    const id = textOf(data["id"]);
+    if (event?.kind !== "message" || id === undefined) return event;
+    store(authors, id, event.sender, MAX_AUTHORS);
+    // A proxy deletes what it posts again.
+    if (event.id !== id) authors.delete(event.id);
+    return event;
   }
 
   async function wroteIt(channelId: string, messageId: string): Promise<boolean> {
@@ -112,7 +166,7 @@ export function createMapper(deps: MapperDeps): Mapper {
       const message = await rest.fields("GET", `/channels/${channelId}/messages/${messageId}`);
       return textOf(fieldsOf(message["author"])?.["id"]) === deps.botId();
     } catch (error) {
-      log.debug?.(`the author of a message is not known: ${messageOf(error)}`);
+      log.debug?.(`the author of a message is unknown: ${messageOf(error)}`);
       return false;
     }
   }
@@ -120,6 +174,20 @@ export function createMapper(deps: MapperDeps): Mapper {
   return {
     message: (data, isBacklog = false) => mapMessage(data, isBacklog, messageEvent),
     edit: (data) => (textOf(data["edited_timestamp"]) === undefined ? Promise.resolve(undefined) : mapMessage(data, false, editEvent)),
+    async deleted(messageId, data) {
+      const sender = authors.get(messageId);
+      if (!sender) return undefined;
+      return deletedEvent(messageId, sender, await surroundings(textOf(data["channel_id"]) ?? "", textOf(data["guild_id"])), account);
+    },
+    async vote(isAdded, data, key) {
+      const [channelId, messageId, userId] = ["channel_id", "message_id", "user_id"].map((name) => textOf(data[name]));
+      if (channelId === undefined || messageId === undefined || userId === undefined) throw new MalformedEvent("its vote has no message or no user");
+      const poll = userId === deps.botId() ? undefined : await pollOf(channelId, messageId);
+      if (!poll) return undefined;
+      const around = await surroundings(channelId, textOf(data["guild_id"]));
+      const roles = await rolesFor(around, userId, undefined);
+      return voteEvent(isAdded, { messageId, userId, answerId: data["answer_id"], poll }, { account, around, key, roles });
+    },
     async reaction(isAdded, data, key) {
       const userId = textOf(data["user_id"]) ?? "";
       const around = await surroundings(textOf(data["channel_id"]) ?? "", textOf(data["guild_id"]));

@@ -85,6 +85,12 @@ export function createPlaces(rest: Rest, botId: () => string | undefined): Place
     for (const raw of [...listOf(data["channels"]), ...listOf(data["threads"])]) remember(readPlace(raw, id));
   }
 
+  function guildLeft(id: string): void {
+    guilds.delete(id);
+    askedGuilds.delete(id);
+    for (const place of places.values()) if (place.guildId === id) places.delete(place.id);
+  }
+
   async function ask(channelId: string): Promise<Place | undefined> {
     try {
       const place = readPlace(await rest.call("GET", `/channels/${channelId}`));
@@ -102,7 +108,7 @@ export function createPlaces(rest: Rest, botId: () => string | undefined): Place
   return {
     apply(type, data) {
       if (type === "GUILD_CREATE") guildCreated(data);
-      else if (type === "GUILD_DELETE" && data["unavailable"] !== true) guilds.delete(textOf(data["id"]) ?? "");
+      else if (type === "GUILD_DELETE" && data["unavailable"] !== true) guildLeft(textOf(data["id"]) ?? "");
       else if (/^(?:CHANNEL|THREAD)_(?:CREATE|UPDATE)$/.test(type)) remember(readPlace(data));
       else if (/^(?:CHANNEL|THREAD)_DELETE$/.test(type)) places.delete(textOf(data["id"]) ?? "");
       else if (type === "THREAD_LIST_SYNC") for (const raw of listOf(data["threads"])) remember(readPlace(raw, textOf(data["guild_id"])));

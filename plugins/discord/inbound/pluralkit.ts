@@ -31,7 +31,7 @@ export function createPluralKit({ token, apiRoot = API, log }: PluralKitOptions)
       const name = textOf(member?.["display_name"]) ?? textOf(member?.["name"]);
       return { sender: { id: senderId, ...(name === undefined ? {} : { name }) }, id: original ?? messageId };
     } catch (error) {
-      if ((error as { status?: unknown }).status !== 404) log.warn(`PluralKit was asked about message ${messageId} without success: ${messageOf(error)}`);
+      if ((error as { status?: unknown }).status !== 404) log.warn(`PluralKit could not look up message ${messageId}: ${messageOf(error)}`);
       return undefined;
     }
   };

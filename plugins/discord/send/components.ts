@@ -86,7 +86,7 @@ export function componentsOf(data: unknown): Component[] | undefined {
   if (!fields) return undefined;
   const raw = fieldsOf(fields["components"]);
   const own = listOf(raw?.["rows"] ?? raw?.["components"] ?? fields["components"]).flatMap((row): Component[] => (fieldsOf(row) ? [fieldsOf(row)!] : []));
-  if (own.some((row) => numberOf(row["type"]) === undefined)) throw unfit("send", "components are rows as Discord has them: { type: 1, components: […] }");
+  if (own.some((row) => numberOf(row["type"]) === undefined)) throw unfit("send", "components must be Discord action rows: { type: 1, components: […] }");
   const rows = unique([...rowsOf(fields["buttons"]), ...own]).slice(0, MAX_ROWS);
   return rows.length > 0 ? rows : undefined;
 }

@@ -51,7 +51,7 @@ export async function sendMedia(sender: Sender, ctx: MediaContext, components?: 
     throw filesNotSent(
       (large.length > 0 ? large : files).map(
         ({ fileName, data }) =>
-          `${fileName} is ${Math.ceil(data.length / MB)} MB; ${large.length > 0 ? `Discord takes ${UPLOAD_BYTES / MB} MB here, more in boosted servers` : "Discord refused it as too large"}`,
+          `${fileName} is ${Math.ceil(data.length / MB)} MB; ${large.length > 0 ? `Discord accepts ${UPLOAD_BYTES / MB} MB here, more in boosted servers` : "Discord rejected it as too large"}`,
       ),
     );
   }
@@ -70,7 +70,7 @@ async function freshUrl(sender: Sender, { channelId, messageId, attachmentId }: 
 export async function fetchFile(sender: Sender, raw: unknown, maxBytes: number, signal: AbortSignal) {
   const ref = fieldsOf(raw) as Partial<FileRef> | undefined;
   const url = textOf(ref?.url);
-  if (ref === undefined || url === undefined) throw unfit("download", "a file of Discord is named by its address, and this one has none");
+  if (ref === undefined || url === undefined) throw unfit("download", "a Discord file needs a URL, this one has none");
   const load = (address: string) => sender.rest.download(address, maxBytes, signal);
   const { data, mimeType } = await load(url).catch(async (error: unknown) => {
     const status = asChannelError(error)?.status;

@@ -110,7 +110,7 @@ test.each([
   ["a closed door", () => discord.blockedDirects.add(discord.me.id), () => ({ to: `user:${discord.me.id}` }), "failed", /50007.*direct messages/],
   ["an unknown channel", () => undefined, () => ({ to: "channel:123456789012345678" }), "failed", /10003/],
   ["a server error", () => discord.server.faults.add({ on: "POST", status: 502 }), () => ({}), "unknown", /502/],
-  ["a lost answer", () => discord.server.faults.add({ on: /messages$/, reset: true, applied: true }), () => ({}), "unknown", /did not answer/],
+  ["a lost answer", () => discord.server.faults.add({ on: /messages$/, reset: true, applied: true }), () => ({}), "unknown", /did not respond/],
 ])("%s: %s", async (_title, prepare, more, state, message) => {
   prepare();
   await expect(send("hello", more())).rejects.toMatchObject({ delivery: { state }, message: expect.stringMatching(message) as string });

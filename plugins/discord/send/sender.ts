@@ -20,7 +20,7 @@ export function parseTarget(to: string, threadId?: string | number | null): Targ
   if (space !== undefined) return { kind: "channel", id: space };
   const [, prefix = "channel", id] = /^(?:(user|channel|group|thread|discord|dm):)?@?(\d{1,20})$/i.exec(text.replace(/^discord:(?=[a-z])/i, "")) ?? [];
   if (id === undefined)
-    throw unfit("send", `"${to}" names no Discord chat; write channel:<id> or user:<id> (developer mode shows ids; openclaw directory finds them)`);
+    throw unfit("send", `"${to}" is not a Discord chat; use channel:<id> or user:<id> (developer mode shows ids; openclaw directory finds them)`);
   const isPerson = /^(?:user|discord|dm)$/i.test(prefix);
   return { kind: isPerson ? "user" : "channel", id };
 }
@@ -98,7 +98,7 @@ export interface Posted {
 
 function postedOf(answer: Fields, channelId: string): Posted {
   const id = textOf(answer["id"]);
-  if (id === undefined) throw unsure("send", "Discord took the message, but its answer has no id");
+  if (id === undefined) throw unsure("send", "Discord accepted the message, but returned no id");
   const at = Date.parse(textOf(answer["timestamp"]) ?? "");
   return { id, channelId: textOf(answer["channel_id"]) ?? channelId, at: Number.isNaN(at) ? undefined : at };
 }

@@ -17,7 +17,7 @@ const HOURS = { least: 1, most: 768, usual: 24 };
 
 function pollHours({ durationHours, durationSeconds }: ChannelPollContext["poll"]): number {
   const hours = durationHours ?? (durationSeconds === undefined ? HOURS.usual : Math.ceil(durationSeconds / 3600));
-  if (hours < HOURS.least || hours > HOURS.most) throw unfit("poll", `a poll on Discord is open for ${HOURS.least} to ${HOURS.most} hours, not ${hours}`);
+  if (hours < HOURS.least || hours > HOURS.most) throw unfit("poll", `a Discord poll is open for ${HOURS.least} to ${HOURS.most} hours, not ${hours}`);
   return Math.round(hours);
 }
 
@@ -27,7 +27,7 @@ export async function sendPoll(sender: Sender, { to, threadId, silent, poll }: C
   if (question === "" || question.length > MAX_QUESTION) throw unfit("poll", `a poll needs a question of 1 to ${MAX_QUESTION} characters`);
   if (answers.length < 2 || answers.length > MAX_POLL_OPTIONS) throw unfit("poll", `a poll needs 2 to ${MAX_POLL_OPTIONS} answers, not ${answers.length}`);
   const long = answers.find((answer) => answer.length > MAX_ANSWER);
-  if (long !== undefined) throw unfit("poll", `an answer of a poll has up to ${MAX_ANSWER} characters, not ${long.length}`);
+  if (long !== undefined) throw unfit("poll", `a poll answer has at most ${MAX_ANSWER} characters, not ${long.length}`);
   const body = {
     question: { text: question },
     answers: answers.map((text) => ({ poll_media: { text } })),

@@ -60,18 +60,18 @@ export function createFences(session: Session, waiting: Waiting): Fences {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const done = new AbortController();
     const one: Pending = { target: session.lower(target), token, settle: (error) => (error ? reject(error) : resolve()) };
-    if (session.signal.aborted) throw notSent("send", "there is no connection");
+    if (session.signal.aborted) throw notSent("send", "not connected");
     pending.add(one);
-    const lost = (): void => one.settle(unsure("send", `the connection broke before the server had dealt with a message to ${target}`));
+    const lost = (): void => one.settle(unsure("send", `the connection was lost before the server had processed a message to ${target}`));
     session.signal.addEventListener("abort", lost, { once: true });
     try {
       session
         .write(`PRIVMSG ${target} :${text}`)
-        .catch((error: unknown) => one.settle(asChannelError(error) ?? unsure("send", `a message to ${target} may not have left: ${messageOf(error)}`)));
+        .catch((error: unknown) => one.settle(asChannelError(error) ?? unsure("send", `a message to ${target} may not have been sent: ${messageOf(error)}`)));
       session.write(`PING :${token}`).catch(() => {});
       void waiting
         .sleep(PATIENCE_MS, done.signal)
-        .then(() => one.settle(unsure("send", `the server did not say within ${PATIENCE_MS / 1000} s that it has a message to ${target}`)));
+        .then(() => one.settle(unsure("send", `the server did not confirm a message to ${target} within ${PATIENCE_MS / 1000} s`)));
       await promise;
     } finally {
       done.abort();
@@ -95,7 +95,7 @@ export function createFences(session: Session, waiting: Waiting): Fences {
       const [one] = [...pending].filter(({ target }) => target === about);
       one?.settle(
         isLater
-          ? notSent("send", `the server wants a pause: ${serverText(message)}`, LATER_MS)
+          ? notSent("send", `the server asks to slow down: ${serverText(message)}`, LATER_MS)
           : unfit("send", `${params[1]} cannot be written to: ${serverText(message)} (${command})`, `IRC_${command}`),
       );
     },

@@ -32,7 +32,7 @@ export function createIdentity({ account, session, waiting, log, registers }: Id
     if (!nickserv || sasl || identified) return;
     identified = true;
     if (nickserv.registerEmail !== undefined && registers()) {
-      log.info(`registers the nick with ${nickserv.service}; take nickserv.register out of the configuration when that is done`);
+      log.info(`registering the nick with ${nickserv.service}; remove nickserv.register from the configuration when that is done`);
       write(`PRIVMSG ${nickserv.service} :REGISTER ${nickserv.password} ${nickserv.registerEmail}`);
     } else write(`PRIVMSG ${nickserv.service} :IDENTIFY ${nickserv.password}`);
   }
@@ -48,7 +48,7 @@ export function createIdentity({ account, session, waiting, log, registers }: Id
   return {
     begin() {
       if (isOurs()) return identify();
-      log.warn(`the nick ${wanted} is taken; we are ${session.nick} meanwhile`);
+      log.warn(`the nick ${wanted} is taken; using ${session.nick} for now`);
       void regain();
     },
     saw(message) {

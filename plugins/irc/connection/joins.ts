@@ -83,12 +83,12 @@ export function createJoins(channels: readonly JoinedChannel[], { session, waiti
         if (channel && !channel.joined) ask(channel);
       } else if (command === "KICK") {
         const channel = channelNamed(params[0]);
-        if (channel && session.isUs(params[1] ?? "")) lost(channel, `${nick || "the server"} put us out (${serverText(message)})`, KICKED_MS);
+        if (channel && session.isUs(params[1] ?? "")) lost(channel, `${nick || "the server"} kicked the bot (${serverText(message)})`, KICKED_MS);
       } else if (command === "JOIN" || command === "PART") {
         const channel = channelNamed(params[0]);
         if (!channel || !session.isUs(nick)) return;
         if (command === "JOIN") joined(channel);
-        else lost(channel, "we left", KICKED_MS);
+        else lost(channel, "the bot left", KICKED_MS);
       } else if (REFUSALS.has(command)) {
         const channel = channelNamed(params[1]);
         if (channel && !channel.joined) lost(channel, `${serverText(message)} (${command})`, REFUSED_MS);

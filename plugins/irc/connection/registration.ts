@@ -53,9 +53,9 @@ export function createRegistration({ nick, sasl, host }: IrcAccount): Registrati
   function ended(message: IrcMessage): RegistrationStep {
     const reason = serverText(message);
     if (/password|access denied|not authori[sz]ed/i.test(reason)) {
-      return over(hopeless(`${host} does not accept the password: ${reason}; check channels.irc.password`, "UNAUTHORIZED"));
+      return over(hopeless(`${host} rejected the password: ${reason}; check channels.irc.password`, "UNAUTHORIZED"));
     }
-    return over(notSent("connect", `${host} ended the connection: ${reason || "without a reason"}`));
+    return over(notSent("connect", `${host} closed the connection: ${reason || "no reason given"}`));
   }
 
   return {
@@ -63,17 +63,17 @@ export function createRegistration({ nick, sasl, host }: IrcAccount): Registrati
       const { command } = message;
       if (command === "900" || command === "903") loggedIn = true;
       if (sasl && SASL_FAILURES.has(command)) {
-        return over(hopeless(`${host} does not accept the SASL account "${sasl.account}": ${serverText(message)}; check channels.irc.sasl`, "UNAUTHORIZED"));
+        return over(hopeless(`${host} rejected the SASL account "${sasl.account}": ${serverText(message)}; check channels.irc.sasl`, "UNAUTHORIZED"));
       }
       if (command === "001") {
-        return sasl && !loggedIn ? over(hopeless(`${host} offers no SASL (PLAIN); take channels.irc.sasl out, or use nickserv`)) : { kind: "welcome" };
+        return sasl && !loggedIn ? over(hopeless(`${host} does not support SASL (PLAIN); remove channels.irc.sasl or use nickserv`)) : { kind: "welcome" };
       }
       if (TAKEN.has(command)) return another(message);
       // A name of ours that is too long for the server is not the one that was asked for.
       if (command === "432")
-        return attempt > 0 ? another(message) : over(hopeless(`${host} does not take the nick "${nick}": ${serverText(message)}; set channels.irc.nick`));
-      if (command === "464") return over(hopeless(`${host} does not accept the password: ${serverText(message)}; check channels.irc.password`, "UNAUTHORIZED"));
-      if (command === "465") return over(hopeless(`${host} bans us: ${serverText(message)}`, "FORBIDDEN"));
+        return attempt > 0 ? another(message) : over(hopeless(`${host} rejected the nick "${nick}": ${serverText(message)}; set channels.irc.nick`));
+      if (command === "464") return over(hopeless(`${host} rejected the password: ${serverText(message)}; check channels.irc.password`, "UNAUTHORIZED"));
+      if (command === "465") return over(hopeless(`${host} banned the bot: ${serverText(message)}`, "FORBIDDEN"));
       return command === "ERROR" ? ended(message) : undefined;
     },
   };

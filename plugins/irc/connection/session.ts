@@ -109,7 +109,7 @@ function hear(
   return (message) => {
     if (!state.isWelcome) return register(message);
     const { command, nick, ident, hostname } = message;
-    if (command === "ERROR") state.why ??= notSent("connect", `${account.host} ended the connection: ${serverText(message) || "without a reason"}`);
+    if (command === "ERROR") state.why ??= notSent("connect", `${account.host} closed the connection: ${serverText(message) || "no reason given"}`);
     if (nick === state.nick && ident !== "" && hostname !== "") state.prefix = message.prefix;
     if (command === "NICK" && nick === state.nick) state.nick = message.params[0] || state.nick;
     onMessage(message);
@@ -131,7 +131,7 @@ function face(client: LibraryClient, state: State, times: SessionTimes): Session
     write(line) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const { transport } = client.connection;
-      if (over.signal.aborted || !transport?.isWritable) reject(notSent("send", "there is no connection"));
+      if (over.signal.aborted || !transport?.isWritable) reject(notSent("send", "not connected"));
       else transport.writeLine(line, (error) => (error ? reject(error) : resolve()));
       return promise;
     },
@@ -180,7 +180,7 @@ export function openSession(options: SessionOptions): Session {
     client.connection.transport?.close(true);
   };
   const late = setTimeout(() => {
-    if (!state.isWelcome) destroy(notSent("connect", `${account.host} did not welcome us within ${times.registerMs / 1000} s`));
+    if (!state.isWelcome) destroy(notSent("connect", `${account.host} did not complete the registration within ${times.registerMs / 1000} s`));
   }, times.registerMs);
   client.connection.on("message", hear(client, state, options, destroy));
   client.on("ping timeout", () => destroy(notSent("connect", `${account.host} has been silent for ${times.pingTimeoutMs / 1000} s`)));

@@ -90,7 +90,7 @@ export class LineTransport extends EventEmitter {
   writeLine(line: string, written?: (error?: Error | null) => void): void {
     // oxlint-disable-next-line no-control-regex
     if (this.isWritable) this.#socket!.write(`${line.replace(/[\r\n\0]+/g, " ")}\r\n`, written);
-    else written?.(new Error("there is no connection"));
+    else written?.(new Error("not connected"));
   }
 
   pause(): void {

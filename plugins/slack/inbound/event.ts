@@ -130,6 +130,9 @@ export async function mapEvent(payload: Fields, facts: ReadingFacts): Promise<Ma
     case "reaction_added":
     case "reaction_removed":
       return isOurs(facts.self, event) ? { events: [] } : only(await reactionEvent(event, facts));
+    case "pin_added":
+    case "pin_removed":
+      return isOurs(facts.self, event) ? { events: [] } : only(await noteEvent(event, facts));
     case "channel_id_changed": {
       const [from, to] = [textOf(event["old_channel_id"]), textOf(event["new_channel_id"])];
       return from !== undefined && to !== undefined ? { events: [], moved: { from, to } } : { events: [] };

@@ -18,6 +18,7 @@ export interface ThreadContext {
   readonly ThreadStarterBody?: string;
   readonly ThreadLabel?: string;
   readonly IsFirstThreadTurn?: boolean;
+  readonly InheritsParentSession?: boolean;
   readonly InboundHistory?: Line[];
 }
 
@@ -72,7 +73,11 @@ export async function threadContext(facts: ReadingFacts, ref: ChatRef, thread: s
   const known = defined({ ThreadStarterBody: starter?.body, ThreadLabel: label });
   if (before.some((message) => isOurs(self, message))) return withChannel(known);
   const isInherited = fieldsOf(config["thread"])?.["inheritParent"] === true && threads.history === "thread";
-  const parents = isInherited ? await around(facts, ref, thread, threads.initialLimit) : [];
-  const history = [...parents, ...(await linesOf(threads.initialLimit <= 0 ? [] : before.slice(-threads.initialLimit), ref, facts))];
-  return withChannel({ ...known, IsFirstThreadTurn: true, ...(history.length === 0 ? {} : { InboundHistory: history }) });
+  const history = await linesOf(threads.initialLimit <= 0 ? [] : before.slice(-threads.initialLimit), ref, facts);
+  return withChannel({
+    ...known,
+    IsFirstThreadTurn: true,
+    ...(isInherited ? { InheritsParentSession: true } : {}),
+    ...(history.length === 0 ? {} : { InboundHistory: history }),
+  });
 }

@@ -46,6 +46,13 @@ describe("an envelope", () => {
   });
 });
 
+test("an envelope of a kind that is not known is acknowledged and dropped", async () => {
+  await open();
+  const sent = lab.slack.delivery.deliver("future_kind", { type: "future" });
+  await lab.until(() => sent.isAcked);
+  expect(lab.events).toEqual([]);
+});
+
 describe("a connection", () => {
   test.each(["warning", "refresh_requested"])("that is to be renewed (%s) is followed by another before it ends, and nothing is lost", async (reason) => {
     await open();
@@ -76,7 +83,7 @@ describe("a connection", () => {
   test("ends for good where Socket Mode is switched off", async () => {
     await open();
     lab.slack.switchSocketModeOff();
-    expect(await lab.ended).toMatchObject({ permanent: true, message: expect.stringContaining("Socket Mode was switched off") as unknown });
+    expect(await lab.ended).toMatchObject({ permanent: true, message: expect.stringContaining("Socket Mode was turned off") as unknown });
   });
 
   test.each(["not_authed", "invalid_auth", "account_inactive", "user_removed_from_team", "team_disabled", "token_revoked"])(

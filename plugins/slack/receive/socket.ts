@@ -71,7 +71,7 @@ async function open({ run, workspace, receiver, known, ending }: SocketDeps): Pr
   const { log, waiting } = run;
   const { url } = await workspace.api.call("apps.connections.open", {}, { as: "app", signal: ending });
   const address = textOf(url);
-  if (address === undefined) throw notSent("apps.connections.open", "Slack named no address to connect to");
+  if (address === undefined) throw notSent("apps.connections.open", "Slack returned no URL to connect to");
   const hello = Promise.withResolvers<void>();
   const expiring = Promise.withResolvers<"renew" | "disabled">();
   let appId: string | undefined;
@@ -83,7 +83,7 @@ async function open({ run, workspace, receiver, known, ending }: SocketDeps): Pr
       await receiver.take(type, fieldsOf(envelope["payload"]) ?? {});
       await socket?.send({ envelope_id: envelope["envelope_id"] });
     } catch (error) {
-      log.warn(`an envelope of Slack was not acknowledged (${messageOf(error)}); it comes again`);
+      log.warn(`an envelope of Slack was not acknowledged (${messageOf(error)}); Slack sends it again`);
     }
   }
 
@@ -99,7 +99,11 @@ async function open({ run, workspace, receiver, known, ending }: SocketDeps): Pr
       if (envelope["reason"] === "too_many_websockets")
         return socket?.close(1000, notSent("connect", "Slack has too many connections of this app: stop the other programs that use its app token"));
       expiring.resolve("renew");
-    } else if (isType(type) && textOf(envelope["envelope_id"]) !== undefined) work.add(answer(type, envelope));
+    } else if (textOf(envelope["envelope_id"]) !== undefined) {
+      if (isType(type)) work.add(answer(type, envelope));
+      // A kind that is not known here: left without an answer Slack would bring it again, and count the app as failing.
+      else void socket?.send({ envelope_id: envelope["envelope_id"] }).catch(() => {});
+    }
   }
 
   socket = openSocket({
@@ -109,10 +113,10 @@ async function open({ run, workspace, receiver, known, ending }: SocketDeps): Pr
     silenceMs: SILENCE_MS,
     onMessage: take,
     onAlive: () => run.alive(),
-    onGarbage: () => log.warn("Slack sent something that is no JSON over the socket; it was dropped"),
+    onGarbage: () => log.warn("Slack sent a frame that is not JSON; it was dropped"),
   });
   const { ended } = socket;
-  const late = setTimeout(() => socket.close(1000, notSent("connect", "Slack did not greet the connection in time")), HELLO_MS);
+  const late = setTimeout(() => socket.close(1000, notSent("connect", "Slack did not confirm the connection in time")), HELLO_MS);
   const first = await Promise.race([hello.promise.then(() => undefined), ended, expiring.promise.then((why) => why)]);
   clearTimeout(late);
   if (first === "disabled") expiring.resolve("disabled");
@@ -132,7 +136,7 @@ async function open({ run, workspace, receiver, known, ending }: SocketDeps): Pr
   };
 }
 
-const disabled = (): Error => hopeless("Socket Mode was switched off for this app: switch it on in the app's settings, or set channels.slack.mode to http");
+const disabled = (): Error => hopeless("Socket Mode was turned off for this app: turn it on in the app's settings, or set channels.slack.mode to http");
 
 /** Errors of the start that only a person can mend. */
 function atStart(error: unknown): unknown {

@@ -2,6 +2,7 @@
 import type { ChannelGatewayContext } from "openclaw/plugin-sdk";
 import { type AccountRun, asChannelError, type createWebhooks, hopeless, keepConnected, messageOf } from "openclaw/plugin-sdk/channel-kit";
 import type { SlackAccount } from "../account.ts";
+import type { ChannelInboundEvent } from "../types.ts";
 import type { Workspace } from "../workspace.ts";
 import { openPositions } from "./positions.ts";
 import { createReceiver } from "./receiver.ts";
@@ -18,7 +19,9 @@ export interface StartDeps {
 /** `xapp-1-<app>-…`. */
 const appIn = (token: string): string | undefined => /^xapp-\d+-(A[A-Z0-9]{6,})-/.exec(token)?.[1];
 
-async function connect(run: AccountRun, account: SlackAccount, deps: StartDeps): Promise<unknown> {
+type Refused = Pick<WeakSet<ChannelInboundEvent>, "has">;
+
+async function connect(run: AccountRun, account: SlackAccount, deps: StartDeps, refused: Refused): Promise<unknown> {
   const { workspace } = deps;
   // A new attempt asks again who we are: the token may be another app's by now.
   const self = await workspace.self(run.signal).catch((error: unknown) => {
@@ -35,13 +38,14 @@ async function connect(run: AccountRun, account: SlackAccount, deps: StartDeps):
   };
   workspace.lost = lose;
   const positions = await openPositions(deps.openStore?.("positions"), `${account.accountId}:${self.teamId}:${self.userId}`, run.waiting, (error) =>
-    run.log.warn(`where reading goes on could not be written: ${messageOf(error)}`),
+    run.log.warn(`the position could not be stored: ${messageOf(error)}`),
   );
   const receiver = createReceiver({
     run,
     workspace,
     self,
     positions,
+    wasRefused: (event) => refused.has(event),
     appId: () => appId,
     moved: async (from, to) => deps.moved(account, from, to),
     gone: (why) => lose(hopeless(`${why}: install it again and set its tokens in channels.slack`)),
@@ -67,5 +71,11 @@ async function connect(run: AccountRun, account: SlackAccount, deps: StartDeps):
 export async function startAccount(ctx: ChannelGatewayContext<SlackAccount>, deps: StartDeps): Promise<void> {
   const { account } = ctx;
   const status = { mode: account.mode, ...(account.mode === "http" ? { webhookPath: account.webhookPath } : {}) };
-  await keepConnected(ctx, { waiting: deps.workspace.waiting, status, connect: (run) => connect(run, account, deps) });
+  const refused = new WeakSet<ChannelInboundEvent>();
+  await keepConnected(ctx, {
+    waiting: deps.workspace.waiting,
+    status,
+    refused: (event) => void refused.add(event),
+    connect: (run) => connect(run, account, deps, refused),
+  });
 }

@@ -22,7 +22,7 @@ const one = (value: string | string[] | undefined): string => (Array.isArray(val
 export function verifySlack({ headers, body }: WebhookRequest, secret: string, now: number): Verified {
   const time = one(headers["x-slack-request-timestamp"]);
   const [, received] = /^v0=([\da-f]{64})$/i.exec(one(headers["x-slack-signature"])) ?? [];
-  if (!/^\d{1,12}$/.test(time) || !isFresh(Number(time), now)) return { ok: false, why: "its time is more than five minutes off" };
+  if (!/^\d{1,12}$/.test(time) || !isFresh(Number(time), now)) return { ok: false, why: "its timestamp is off by more than five minutes" };
   return verifyHmac({ secret, payload: Buffer.concat([Buffer.from(`v0:${time}:`), body]), received, encoding: "hex" });
 }
 

@@ -33,7 +33,7 @@ async function upload({ api }: Workspace, { data, fileName }: OutgoingFile, sign
   const title = safeFileName(fileName);
   const announced = await unseen(api.call("files.getUploadURLExternal", { filename: title, length: data.length }, { signal }));
   const [url, id] = [textOf(announced["upload_url"]), textOf(announced["file_id"])];
-  if (url === undefined || id === undefined) throw unfit("files.getUploadURLExternal", "Slack named no address to upload to");
+  if (url === undefined || id === undefined) throw unfit("files.getUploadURLExternal", "Slack returned no upload URL");
   await unseen(api.post(url, { body: Buffer.from(data.buffer, data.byteOffset, data.length) }, "the upload of a file", signal));
   return { id, title };
 }
@@ -69,13 +69,13 @@ export async function sendMedia(
 export async function fetchFile({ api }: Workspace, ref: unknown, maxBytes: number, signal: AbortSignal) {
   const { url, mimeType, fileName, bytes } = fieldsOf(ref) ?? {};
   const address = textOf(url);
-  if (address === undefined) throw unfit("download", "a file of Slack is named by its address, and this one has none");
+  if (address === undefined) throw unfit("download", "a Slack file needs a URL, this one has none");
   if (typeof bytes === "number" && bytes > maxBytes)
-    throw unfit("download", `the file has ${bytes} bytes, and at most ${maxBytes} are taken; raise channels.slack.mediaMaxMb`);
+    throw unfit("download", `the file has ${bytes} bytes, the limit is ${maxBytes}; raise channels.slack.mediaMaxMb`);
   const { data, mimeType: served } = await api.download(address, maxBytes, signal);
   const known = textOf(mimeType);
   // Without the right to read files Slack serves its page to sign in.
   if (served?.startsWith("text/html") && known !== "text/html")
-    throw unfit("download", "Slack served a page instead of the file; give the app the scope files:read");
+    throw unfit("download", "Slack returned a web page instead of the file; give the app the scope files:read");
   return { data, ...(known === undefined ? {} : { mimeType: known }), ...(textOf(fileName) === undefined ? {} : { fileName: textOf(fileName)! }) };
 }

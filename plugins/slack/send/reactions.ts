@@ -51,7 +51,7 @@ export function emojiName(written: string): string {
   const bare = written.trim().replaceAll("\u{FE0F}", "");
   const name = NAMES[bare] ?? bare.replace(/^:|:$/g, "").toLowerCase();
   if (/^[a-z0-9_+'-]+(?:::skin-tone-[2-6])?$/.test(name)) return name;
-  throw unfit("reactions.add", `Slack knows emoji by names: write "${written}" as one, such as thumbsup or party_parrot`);
+  throw unfit("reactions.add", `Slack identifies emoji by name: use a name instead of "${written}", such as thumbsup or party_parrot`);
 }
 
 const isHarmless = (error: unknown): boolean => ["already_reacted", "no_reaction", "message_not_found"].includes(asChannelError(error)?.reason ?? "");

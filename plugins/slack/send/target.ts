@@ -18,7 +18,7 @@ export function parseTarget(to: string): Target {
   const [, kind, id = ""] = /^(user|channel):(.+)$/.exec(normalizeSlackMessagingTarget(isPerson ? `user:${to.trim()}` : to) ?? "") ?? [];
   // The normal form is in lower case, and Slack's ids are in capitals.
   if ((kind === "user" || kind === "channel") && /^[a-z0-9]+$/.test(id)) return { kind, id: id.toUpperCase() };
-  throw unfit("send", `"${to}" names nobody on Slack; write channel:<id> or user:<id>, such as channel:C0123456789`);
+  throw unfit("send", `"${to}" is not a Slack target; use channel:<id> or user:<id>, such as channel:C0123456789`);
 }
 
 /** The conversation of a target. */

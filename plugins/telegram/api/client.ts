@@ -112,7 +112,7 @@ function createPatience(now: () => number) {
       const chat = chatOf(method, payload);
       const left = chat === undefined ? 0 : pauses.left(chat);
       if (left <= 0) return;
-      throw new ChannelError(`Telegram asked for a pause in this chat: ${method} has to wait for ${Math.ceil(left / 1000)} s`, {
+      throw new ChannelError(`Telegram rate limit in this chat: ${method} waits ${Math.ceil(left / 1000)} s`, {
         action: method,
         status: 429,
         delivery: { state: "retry", retryAfterMs: left },
@@ -154,7 +154,7 @@ export function createClient(options: ClientOptions): TelegramClient {
       async json() {
         const value = jsonOf(text);
         if (typeof fieldsOf(value)?.["ok"] === "boolean") return value;
-        throw refusal(method, answer.status >= 400 ? answer.status : 502, "the answer is none of the Bot API");
+        throw refusal(method, answer.status >= 400 ? answer.status : 502, "the response is not from the Bot API");
       },
     };
   }
@@ -188,7 +188,7 @@ export function createClient(options: ClientOptions): TelegramClient {
     async download(path, maxBytes, signal) {
       try {
         const answer = await transport.request(`${root}/file/bot${token}/${filePath(path)}`, signal ? { signal } : {});
-        if (answer.status !== 200) throw refusal("download", answer.status, "the file is not there");
+        if (answer.status !== 200) throw refusal("download", answer.status, "the file does not exist");
         return { data: await answer.bytes(maxBytes), mimeType: textOf(answer.headers["content-type"]) };
       } catch (error) {
         throw failureOf(error, "download", (loaded ??= load()).library, clean);

@@ -3,8 +3,8 @@ import { ChannelError, type Fields, fieldsOf, numberOf, TransportError, wholeOf 
 
 const ADVICE: Readonly<Record<number, string>> = {
   401: "; the bot token is not valid: get it from @BotFather and set channels.telegram.botToken",
-  404: "; Telegram knows no such bot or method: check channels.telegram.botToken",
-  409: "; only one program may receive for a bot: stop the other one, or use another token",
+  404: "; Telegram does not know this bot or method: check channels.telegram.botToken",
+  409: "; only one program can receive for a bot: stop the other one, or use another token",
 };
 
 function deliveryOf(status: number, retryAfter: unknown): ChannelError["delivery"] {
@@ -34,7 +34,7 @@ export function movedTo({ body }: ChannelError): number | undefined {
 /** No answer came. Without a word on how far it got, the request may have arrived. */
 export function noAnswer(method: string, error: unknown, cause: string): ChannelError {
   const { sent, code } = error instanceof TransportError ? error : { sent: true, code: undefined };
-  return new ChannelError(`Telegram ${sent ? "did not answer" : "could not be reached"} for ${method}: ${cause}`, {
+  return new ChannelError(`Telegram ${sent ? "did not respond" : "could not be reached"} for ${method}: ${cause}`, {
     action: method,
     delivery: { state: sent ? "unknown" : "retry" },
     code,

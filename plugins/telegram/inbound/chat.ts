@@ -1,6 +1,7 @@
 /** Who wrote, and in which chat. */
 import { groupRules, type TelegramAccount } from "../account.ts";
 import { defined, fieldsOf, type Fields, textOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
+import type { SentPoll } from "../records.ts";
 import { GENERAL_TOPIC } from "../send/sender.ts";
 import type { ChannelInboundEvent, ChannelInboundSender } from "../types.ts";
 import type { LongTexts, Self } from "./text.ts";
@@ -11,6 +12,8 @@ export interface MappingFacts {
   readonly account: Pick<TelegramAccount, "groups" | "buttons" | "reactionNotices">;
   /** Whether we sent that message, among the latest ones. */
   isOurs(chatId: string, messageId: number): boolean;
+  /** A poll that we sent, as far as people see who votes. */
+  poll(pollId: string): SentPoll | undefined;
   /** Whether the menu that people see offers this command. */
   offers(command: string): boolean;
   readonly longTexts: LongTexts;

@@ -64,7 +64,7 @@ describe("a message", () => {
     ["a pinned message", { pinned_message: message({ text: "x" }) }],
     ["a new topic", { forum_topic_created: { name: "t", icon_color: 1 } }],
     ["nothing", {}],
-  ])("about %s says nothing", (_, fields) => expect(read({ message: message(fields) })).toEqual({ events: [], ignored: "it says nothing" }));
+  ])("about %s says nothing", (_, fields) => expect(read({ message: message(fields) })).toEqual({ events: [], ignored: "it is empty" }));
 });
 
 describe("text", () => {

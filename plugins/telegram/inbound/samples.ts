@@ -16,6 +16,7 @@ export function facts(over: Partial<MappingFacts["account"]> = {}, isOurs: Mappi
     self: { id: BOT.id, username: BOT.username },
     account: { groups: {}, buttons: "allowlist", reactionNotices: "own", ...over },
     isOurs,
+    poll: (id) => (id === "77" ? { chatId: GROUP.id, question: "Tea?", options: ["yes", "no"] } : undefined),
     offers: (command) => command === "new",
     longTexts: createLongTexts(),
   };

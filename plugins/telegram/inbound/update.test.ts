@@ -116,7 +116,7 @@ describe("besides messages", () => {
 
   test("rights that change are nothing new", () => {
     const change = { chat: GROUP, from: ADA, date: DATE, old_chat_member: member(BOT, "member"), new_chat_member: member(BOT, "administrator") };
-    expect(read({ my_chat_member: change })).toMatchObject({ events: [], ignored: "only rights changed" });
+    expect(read({ my_chat_member: change })).toMatchObject({ events: [], ignored: "only permissions changed" });
   });
 
   test("a join is reported once, also where two updates report it", () => {

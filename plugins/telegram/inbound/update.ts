@@ -2,6 +2,7 @@
 import { defined, fieldsOf, type Fields, listOf, textOf, wholeOf } from "openclaw/plugin-sdk/channel-kit";
 import type { ChannelInboundEvent } from "../types.ts";
 import { chatRefOf, MalformedUpdate, type MappingFacts, nameOf, senderOf } from "./chat.ts";
+import { pollPlace } from "../records.ts";
 import { editEvent, messageEvent } from "./message.ts";
 
 /** What is asked for. Telegram leaves out reactions and members unless they are named. */
@@ -12,6 +13,7 @@ export const ALLOWED_UPDATES = [
   "edited_channel_post",
   "callback_query",
   "message_reaction",
+  "poll_answer",
   "my_chat_member",
   "chat_member",
 ] as const;
@@ -65,7 +67,7 @@ function whyIgnored(post: Fields, { groups }: MappingFacts["account"]): string |
   return named ? undefined : `channel ${id} is not in channels.telegram.groups`;
 }
 
-const EMPTY = "it says nothing";
+const EMPTY = "it is empty";
 
 /** Throws {@link MalformedUpdate} for what the Bot API would not send. */
 export function mapUpdate(update: unknown, facts: MappingFacts): MappedUpdate {
@@ -75,7 +77,7 @@ export function mapUpdate(update: unknown, facts: MappingFacts): MappedUpdate {
   for (const kind of ALLOWED_UPDATES) {
     if (fields[kind] === undefined) continue;
     const content = fieldsOf(fields[kind]);
-    if (content === undefined) throw new MalformedUpdate(`its ${kind} is no object`);
+    if (content === undefined) throw new MalformedUpdate(`its ${kind} is not an object`);
     return mapContent(kind, content, updateId, facts);
   }
   const kinds = Object.keys(fields).filter((key) => key !== "update_id");
@@ -103,10 +105,12 @@ function mapContent(kind: (typeof ALLOWED_UPDATES)[number], content: Fields, upd
       const mapped = events(buttonEvent(content, facts), "the button is not for a chat where buttons are on");
       return typeof content["id"] === "string" ? { ...mapped, callbackId: content["id"] } : mapped;
     }
+    case "poll_answer":
+      return events(voteEvent(content, updateId, facts), "the poll is not one of the bot's, or is no longer known");
     case "message_reaction":
       return events(reactionEvent(content, updateId, facts), "reactions like this are not reported");
     default:
-      return events(membershipEvent(content, facts), "only rights changed");
+      return events(membershipEvent(content, facts), "only permissions changed");
   }
 }
 
@@ -170,6 +174,27 @@ function reactionEvent(update: Fields, updateId: number, facts: MappingFacts): C
     at: date === undefined ? undefined : date * 1000,
     context: { ...ref.context, ReplyToId: String(id) },
   });
+}
+
+/** A vote names the poll only: chat, question and answers are what was sent. Without answers it was withdrawn. */
+function voteEvent(answer: Fields, updateId: number, facts: MappingFacts): ChannelInboundEvent | undefined {
+  const pollId = textOf(answer["poll_id"]);
+  const sender = senderOf(answer["user"], answer["voter_chat"]);
+  if (pollId === undefined || sender === undefined) throw new MalformedUpdate("its vote has no poll or nobody cast it");
+  const poll = facts.poll(pollId);
+  if (!poll) return undefined;
+  const ref = chatRefOf(pollPlace(poll), facts.account.groups);
+  const chosen = listOf(answer["option_ids"]).flatMap((index) => poll.options[wholeOf(index) ?? -1] ?? []);
+  const what = chosen.length === 0 ? "withdrew the vote" : `voted ${chosen.map((option) => JSON.stringify(option)).join(", ")}`;
+  return {
+    kind: "notice",
+    id: `${pollId}:vote:${updateId}`,
+    chat: ref.chat,
+    sender,
+    text: `Telegram: ${sender.name ?? sender.id} ${what} in the poll ${JSON.stringify(poll.question)}`,
+    to: ref.to,
+    context: ref.context,
+  };
 }
 
 const PRESENT: ReadonlySet<unknown> = new Set(["creator", "administrator", "member"]);

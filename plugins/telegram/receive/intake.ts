@@ -39,7 +39,7 @@ export function createUpdates({ intake, facts, client, log, signal, migrated, sk
     const updateId = updateIdOf(update);
     try {
       const mapped = mapUpdate(update, facts);
-      if (mapped.ignored !== undefined) log.debug?.(`update ${updateId} was left out: ${mapped.ignored}`);
+      if (mapped.ignored !== undefined) log.debug?.(`update ${updateId} was skipped: ${mapped.ignored}`);
       return mapped;
     } catch (error) {
       // Reading it again would end the same way.

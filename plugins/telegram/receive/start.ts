@@ -19,7 +19,9 @@ import {
 import type { TelegramAccount, WebhookSettings } from "../account.ts";
 import type { TelegramClient } from "../api/client.ts";
 import { createLongTexts, type Self } from "../inbound/text.ts";
+import type { ChannelInboundEvent } from "../types.ts";
 import { ALLOWED_UPDATES, chatOf, updateIdOf } from "../inbound/update.ts";
+import type { Records } from "../records.ts";
 import { createUpdates, type SkippedUpdate, type Updates } from "./intake.ts";
 import { openWebhook, requireSecret } from "./webhook.ts";
 
@@ -31,6 +33,7 @@ export interface StartDeps {
   /** Who the bot is, once it is known. */
   known(self: Self): void;
   isOurs(chatId: string, messageId: number): boolean;
+  readonly records: Pick<Records, "load" | "poll" | "accepted">;
   offers(command: string): boolean;
   migrated(from: string, to: string): Promise<void>;
   /** Default 30. */
@@ -87,7 +90,7 @@ async function poll(run: AccountRun, { client, pollSeconds = POLL_SECONDS }: Sta
     const next = await takeAll(batch, updates, run.intake, catchingUp && batch.length > 1);
     if (batch.length < LIMIT) catchingUp = false;
     if (next !== undefined && next > (offset ?? -1)) cursor.began(next)();
-    else if (batch.length > 0 && !signal.aborted) throw new Error("none of the updates that came has a number, or all came before");
+    else if (batch.length > 0 && !signal.aborted) throw new Error("no update has a number, or all were already received");
   }
 }
 
@@ -101,7 +104,7 @@ async function identify(client: TelegramClient, signal: AbortSignal): Promise<Se
 async function dropWebhook(client: TelegramClient, { log, signal }: AccountRun): Promise<void> {
   const { url } = await client.call("getWebhookInfo", {}, { signal });
   if (textOf(url) === undefined) return;
-  log.info("a webhook was set for this bot; it is removed, because updates are polled");
+  log.info("removed the webhook of this bot, because updates are polled");
   await client.call("deleteWebhook", {}, { signal });
 }
 
@@ -114,7 +117,7 @@ async function receiveByWebhook(run: AccountRun, { client }: StartDeps, settings
   await run.stopped();
 }
 
-const CONFLICT_FIX = "Stop the other program that receives with this bot token, or use another bot. Sending works meanwhile.";
+const CONFLICT_FIX = "Stop the other program that receives with this bot token, or use another bot. Sending still works.";
 
 /** What is wrong with receiving, and what to do where it does not mend itself. */
 function receivingOf(error: unknown): ReturnType<NonNullable<AccountRunOptions["receiving"]>> {
@@ -136,7 +139,7 @@ function createSkipped(report: (application: object) => void): (skipped: Skipped
 /** Runs the account; settles when it has stopped completely. Rejects with `permanent` where a restart would not help. */
 export async function runAccount(ctx: ChannelGatewayContext<TelegramAccount>, deps: StartDeps): Promise<void> {
   const { account, accountId } = ctx;
-  const { client, waiting, isOurs, offers, migrated } = deps;
+  const { client, waiting, isOurs, offers, migrated, records } = deps;
   const wrong = account.problems.join("; ");
   if (wrong !== "") throw hopeless(`Telegram account "${accountId}" ${wrong.startsWith("no ") ? "has" : "cannot be started:"} ${wrong}`);
   if (account.webhook) requireSecret(account.webhook);
@@ -145,18 +148,27 @@ export async function runAccount(ctx: ChannelGatewayContext<TelegramAccount>, de
   const skipped = createSkipped((application) => ctx.setStatus({ accountId, application }));
   let updates: Updates | undefined;
   let isReceiving = false;
+  const { inbound } = ctx;
+  const observed = inbound && {
+    async accept(event: ChannelInboundEvent) {
+      const result = await inbound.accept(event);
+      if (result.outcome === "accepted") records.accepted(accountId, event);
+      return result;
+    },
+  };
 
   /** Once in the account's life, however often it takes. */
   async function prepare(run: AccountRun): Promise<Updates> {
     const self = await identify(client, run.signal);
+    await records.load(accountId).catch((error: unknown) => run.log.warn(`the polls and stickers from before could not be read: ${messageOf(error)}`));
     deps.known(self);
     run.setStatus({ bot: self.bot, mode: account.webhook ? "webhook" : "polling", lastConnectedAt: waiting.now() });
     if (!account.webhook) await dropWebhook(client, run);
-    const facts = { self, account, isOurs, offers, longTexts: createLongTexts() };
+    const facts = { self, account, isOurs, offers, poll: (id: string) => records.poll(accountId, id), longTexts: createLongTexts() };
     return createUpdates({ intake: run.intake, facts, client, log: run.log, signal: run.signal, migrated, skipped });
   }
 
-  await keepConnected(ctx, {
+  await keepConnected(observed ? { ...ctx, inbound: observed } : ctx, {
     waiting,
     backoff: createBackoff({ factor: 1.8 }),
     // Every answer is a sign that all is well.

@@ -28,8 +28,8 @@ export function requireSecret({ secret }: WebhookSettings): void {
   const refuse = (why: string): never => {
     throw hopeless(`channels.telegram.webhookSecret ${why}`);
   };
-  if (secret === "") refuse("is missing: webhookUrl needs it, so that nobody but Telegram can post messages; set it to a long random text");
-  if (!/^[\w-]{1,256}$/.test(secret)) refuse("may have 1 to 256 letters, digits, underscores and hyphens only; choose another one");
+  if (secret === "") refuse("is missing: webhookUrl needs it, so that only Telegram can post messages; set it to a long random string");
+  if (!/^[\w-]{1,256}$/.test(secret)) refuse("must be 1 to 256 letters, digits, underscores and hyphens; choose another one");
 }
 
 /** As long for a wrong secret as for a right one. */
@@ -72,7 +72,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, { sett
     await inTime(updates.takeNow(update));
     end(response, 200);
   } catch (error) {
-    log.warn(`an update was not taken and will come again: ${messageOf(error)}`);
+    log.warn(`an update was not accepted, Telegram sends it again: ${messageOf(error)}`);
     end(response, 503);
   }
 }

@@ -166,13 +166,13 @@ const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
 export async function fetchFile(client: TelegramClient, ref: unknown, maxBytes: number, signal: AbortSignal) {
   const { fileId, mimeType, fileName } = fieldsOf(ref) ?? {};
   const id = textOf(fileId);
-  if (id === undefined) throw unfit("getFile", "a file of Telegram is named by its fileId, and this one has none");
+  if (id === undefined) throw unfit("getFile", "a Telegram file needs a fileId, this one has none");
   const limit = Math.min(maxBytes, MAX_DOWNLOAD_BYTES);
   const file = await client.call("getFile", { file_id: id }, { signal });
   const path = textOf(file.file_path);
-  if (path === undefined) throw unfit("getFile", "Telegram names no place to download the file from; send it again");
+  if (path === undefined) throw unfit("getFile", "Telegram returned no download path for the file; send it again");
   if ((file.file_size ?? 0) > limit)
-    throw unfit("getFile", `the file has ${file.file_size} bytes, and at most ${limit} are taken; raise channels.telegram.mediaMaxMb (up to 20)`);
+    throw unfit("getFile", `the file has ${file.file_size} bytes, the limit is ${limit}; raise channels.telegram.mediaMaxMb (up to 20)`);
   const { data, mimeType: served } = await client.download(path, limit, signal);
   const known = textOf(mimeType) ?? (served === "application/octet-stream" ? undefined : served);
   const name = textOf(fileName) ?? path.split("/").at(-1);

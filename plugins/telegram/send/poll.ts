@@ -15,7 +15,7 @@ function openPeriod({ durationSeconds, durationHours }: ChannelPollContext["poll
   if (seconds < SECONDS.least || seconds > SECONDS.most) {
     throw unfit(
       "sendPoll",
-      `a poll on Telegram is open for ${SECONDS.least} to ${SECONDS.most} seconds, not ${seconds}; leave the duration out for one that stays open`,
+      `a Telegram poll is open for ${SECONDS.least} to ${SECONDS.most} seconds, not ${seconds}; omit the duration for a poll that stays open`,
     );
   }
   return Math.round(seconds);
@@ -27,7 +27,7 @@ export async function sendPoll(sender: Sender, ctx: ChannelPollContext) {
   if (question === "" || question.length > MAX_QUESTION) throw unfit("sendPoll", `a poll needs a question of 1 to ${MAX_QUESTION} characters`);
   if (options.length < 2 || options.length > MAX_POLL_OPTIONS) throw unfit("sendPoll", `a poll needs 2 to ${MAX_POLL_OPTIONS} answers, not ${options.length}`);
   const long = options.find((option) => option.length > MAX_OPTION);
-  if (long !== undefined) throw unfit("sendPoll", `an answer of a poll has up to ${MAX_OPTION} characters, not ${long.length}`);
+  if (long !== undefined) throw unfit("sendPoll", `a poll answer has at most ${MAX_OPTION} characters, not ${long.length}`);
   const period = openPeriod(ctx.poll);
   const fields = {
     ...postFields(sender, { to: ctx.to, threadId: ctx.threadId, silent: ctx.silent }),

@@ -35,7 +35,7 @@ export function parseTarget(to: string, threadId?: string | number | null): Targ
   if (numbered) return { chatId: Number(numbered[1]), ...topic(numbered[2]) };
   const named = NAMED.exec(bare);
   if (named) return { chatId: `@${named[1]}`, ...topic(named[2]) };
-  throw unfit("send", `"${to}" names no Telegram chat; write a chat's number such as 123456789 or -1001234567890, or @name of a public one`);
+  throw unfit("send", `"${to}" is not a Telegram chat; use a chat's number such as 123456789 or -1001234567890, or @name of a public one`);
 }
 
 /** The id of a message or topic, if this is one. */

@@ -78,7 +78,7 @@ async function readText(path: string): Promise<string | undefined> {
     return await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw hopeless(`the WhatsApp credentials in ${path} cannot be read (${messageOf(error)}); check who owns the file`, "FILE_UNREADABLE");
+    throw hopeless(`the WhatsApp credentials in ${path} cannot be read (${messageOf(error)}); check the owner of the file`, "FILE_UNREADABLE");
   }
 }
 
@@ -97,14 +97,14 @@ async function loadCreds(folder: string, log: KitLog): Promise<string | undefine
   if (isWhole(text)) return text;
   const copy = await readText(join(folder, BACKUP));
   if (isWhole(copy)) {
-    log.warn(`${join(folder, CREDS)} is ${text === undefined ? "missing" : "damaged"}; its copy is used`);
+    log.warn(`${join(folder, CREDS)} is ${text === undefined ? "missing" : "damaged"}; using its backup`);
     if (text !== undefined) await rename(join(folder, CREDS), join(folder, `${CREDS}.damaged`));
     await copyFile(join(folder, BACKUP), join(folder, CREDS));
     return copy;
   }
   if (text === undefined) return undefined;
   throw hopeless(
-    `the WhatsApp credentials in ${folder} are damaged and have no copy that can be read; link again: openclaw channels login --channel whatsapp`,
+    `the WhatsApp credentials in ${folder} are damaged and have no readable backup; link again: openclaw channels login --channel whatsapp`,
     "AUTH_DAMAGED",
   );
 }
@@ -142,10 +142,12 @@ export async function openCredentials(folder: string, library: Library, log: Kit
       return Object.fromEntries(found.filter(([, value]) => value !== undefined && value !== null)) as never;
     },
     async set(data: SignalDataSet) {
-      const writes = Object.entries(data).flatMap(([type, entries]) =>
-        Object.entries(entries ?? {}).map(([id, value]) => write(fileName(`${type}-${id}.json`), value ? stringify(value) : undefined)),
+      const changes = Object.entries(data).flatMap(([type, entries]) =>
+        Object.entries(entries ?? {}).map(([id, value]) => ({ name: fileName(`${type}-${id}.json`), text: value ? stringify(value) : undefined })),
       );
-      await Promise.all(writes);
+      // A key that was used up goes when the session that was made with it is on the disk: killed in between, the session can be made again.
+      await Promise.all(changes.filter(({ text }) => text !== undefined).map(({ name, text }) => write(name, text)));
+      await Promise.all(changes.filter(({ text }) => text === undefined).map(({ name }) => write(name, undefined)));
     },
   };
   return {

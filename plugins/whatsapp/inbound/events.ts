@@ -1,5 +1,5 @@
 /** Messages of WhatsApp as events of the host. */
-import type { proto, WAMessage, WAMessageKey } from "baileys";
+import type { GroupParticipant, proto, WAMessage, WAMessageKey } from "baileys";
 import type { ChannelInboundEvent } from "openclaw/plugin-sdk";
 import { defined, groupLayers, rulesOf } from "openclaw/plugin-sdk/channel-kit";
 import type { WhatsAppAccount } from "../account.ts";
@@ -22,6 +22,7 @@ export interface EventFacts {
   /** The number behind a hidden id, where this device knows it. */
   numberFor(hidden: string): Promise<string | undefined>;
   subjectOf(group: string): Promise<string | undefined>;
+  membersOf(group: string): Promise<readonly GroupParticipant[]>;
   /** A message that was sent by us. */
   sentMessage(id: string): Promise<proto.IMessage | undefined>;
 }
@@ -156,8 +157,23 @@ async function voteOf(
   const vote = await readVote(update, { library, sentMessage, creators, voters: jidsOf([sender.id, ...(sender.otherIds ?? [])]) });
   if (!vote) return undefined;
   const { question, chosen } = vote;
-  const what = chosen.length === 0 ? "took back the vote" : `voted ${chosen.map((option) => JSON.stringify(option)).join(", ")}`;
+  const what = chosen.length === 0 ? "withdrew the vote" : `voted ${chosen.map((option) => JSON.stringify(option)).join(", ")}`;
   return { ...base, kind: "notice", text: `WhatsApp: ${sender.name ?? sender.id} ${what} in the poll ${JSON.stringify(question)}` };
+}
+
+/** More are only counted. */
+const MAX_MEMBERS = 100;
+
+/** `Ada (+49170…), +1555…`, for `GroupMembers`. */
+async function groupMembers({ chat }: Pick<Origin, "chat">, facts: EventFacts): Promise<{ readonly GroupMembers?: string }> {
+  if (chat.type !== "group") return {};
+  const members = await facts.membersOf(chat.id);
+  const shown = members.slice(0, MAX_MEMBERS).map(({ id, phoneNumber, name, notify }) => {
+    const address = numberOf(phoneNumber) ?? numberOf(id) ?? hiddenOf(id) ?? id;
+    return name || notify ? `${name || notify} (${address})` : address;
+  });
+  const more = members.length > MAX_MEMBERS ? [`and ${members.length - MAX_MEMBERS} more`] : [];
+  return shown.length === 0 ? {} : { GroupMembers: [...shown, ...more].join(", ") };
 }
 
 /** Undefined: nothing that the host has to know. */
@@ -195,15 +211,20 @@ export async function readMessage(message: WAMessage, isBacklog: boolean, facts:
     groupSystemPrompt: origin.chat.type === "group" ? rules.systemPrompt : undefined,
     skillFilter: origin.chat.type === "group" ? rules.skills : undefined,
     joins: album ? { key: album, waitMs: 1500 } : undefined,
-    context: contextFields(account, info, text),
+    context: contextFields(account, info, text, await groupMembers(origin, facts)),
   });
   return { event, key: message.key, isSelfChat };
 }
 
-function contextFields({ messagePrefix }: WhatsAppAccount, info: proto.IContextInfo | undefined, text: string): ChannelInboundEvent["context"] {
+function contextFields(
+  { messagePrefix }: WhatsAppAccount,
+  info: proto.IContextInfo | undefined,
+  text: string,
+  members: { readonly GroupMembers?: string },
+): ChannelInboundEvent["context"] {
   const forwarded = info?.isForwarded ? { ForwardedFrom: "WhatsApp", ForwardedFromType: "unknown" } : {};
   const reworded = messagePrefix !== undefined && text !== "" && !text.startsWith("/") ? { BodyForAgent: `${messagePrefix} ${text}` } : {};
-  const fields = { ...forwarded, ...reworded };
+  const fields = { ...forwarded, ...reworded, ...members };
   return Object.keys(fields).length > 0 ? fields : undefined;
 }
 

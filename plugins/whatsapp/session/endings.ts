@@ -18,7 +18,7 @@ export function failureOf(ending: Ending): ChannelError {
     case CODES.forbidden:
       return ended("WhatsApp refuses this account (403): it may be banned or restricted; open WhatsApp on the phone to see why", ending, "FORBIDDEN");
     case CODES.mismatch:
-      return ended(`this login is not one of a linked device (411); update WhatsApp on the phone, then ${LINK_AGAIN}`, ending, "MULTI_DEVICE_MISMATCH");
+      return ended(`this login is not from a linked device (411); update WhatsApp on the phone, then ${LINK_AGAIN}`, ending, "MULTI_DEVICE_MISMATCH");
     case CODES.replaced:
       return ended(
         "another program connected with the same WhatsApp login (440); stop it, then run: openclaw channels start --channel whatsapp",

@@ -17,8 +17,21 @@ interface SessionEntry {
 /** Sessions that are closed are thrown away beyond this many, the oldest first, as the library does. */
 const MAX_CLOSED = 40;
 
+/** One session with a device; it can be written down and read again. */
+interface StoredSession {
+  readonly indexInfo: { used: number };
+  readonly constructor: { deserialize(data: unknown): StoredSession };
+  serialize(): unknown;
+}
+
+interface SessionCipher {
+  doDecryptWhisperMessage(message: Uint8Array, session: StoredSession): Promise<Uint8Array>;
+}
+
 interface Signal {
   readonly SessionRecord: { readonly prototype: SessionRecord };
+  readonly SessionCipher: { readonly prototype: SessionCipher };
+  readonly SessionError: new (message: string) => Error;
   readonly curve: { verifySignature(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean };
 }
 
@@ -45,6 +58,32 @@ function silence({ SessionRecord }: Signal): void {
   });
 }
 
+/**
+ * A message is tried with every session that there is with its sender. The library moves the keys of a session on before it knows whether the message belongs to
+ * it, and stores them with those of the one that fits: the next message of the other session could not be read any more. Here a session that does not fit stays
+ * as it was.
+ */
+function keepOtherSessions({ SessionCipher, SessionError }: Signal): void {
+  Object.assign(SessionCipher.prototype, {
+    async decryptWithSessions(this: SessionCipher, message: Uint8Array, sessions: readonly StoredSession[]) {
+      const errors: unknown[] = [];
+      for (const session of sessions) {
+        const before = structuredClone(session.serialize());
+        try {
+          const plaintext = await this.doDecryptWhisperMessage(message, session);
+          session.indexInfo.used = Date.now();
+          return { session, plaintext };
+        } catch (error) {
+          errors.push(error);
+          Object.assign(session, session.constructor.deserialize(before));
+        }
+      }
+      const reasons = errors.map((error) => (error instanceof Error ? error.message : String(error)));
+      throw new SessionError(`No matching sessions found for message (${[...new Set(reasons)].join(", ") || "there is none"})`);
+    },
+  });
+}
+
 /** The library takes every signature of the right length for a good one: those of WhatsApp's server certificate and of the phone's approval are checked here. */
 function checkSignatures({ Curve, generateSignalPubKey }: Library, { curve }: Signal): void {
   Curve.verify = (key, message, signature) => {
@@ -61,6 +100,7 @@ export async function loadLibrary(): Promise<Library> {
   const require = createRequire(createRequire(import.meta.url).resolve("baileys"));
   const signal = require("libsignal") as Signal;
   silence(signal);
+  keepOtherSessions(signal);
   checkSignatures(library, signal);
   return library;
 }

@@ -45,6 +45,7 @@ export function createReceiver({ run, library, socket, groups, authors, sent, re
     self: selfOf(socket.authState.creds.me),
     numberFor: async (hidden) => numberOf(await socket.signalRepository.lidMapping.getPNForLID(hidden)),
     subjectOf: async (group) => (await groups.get(group))?.subject,
+    membersOf: async (group) => (await groups.get(group))?.participants ?? [],
     sentMessage: (id) => sent.get(id),
   });
 

@@ -67,7 +67,7 @@ async function connectOnce(run: AccountRun, deps: RunDeps, { library, files, sen
     store: (message, isBacklog) => receiver.take(message, isBacklog),
     arrived(messages, isBacklog) {
       for (const message of messages)
-        receiver.arrived(message, isBacklog).catch((error: unknown) => log.warn(`a message could not be taken: ${messageOf(error)}`));
+        receiver.arrived(message, isBacklog).catch((error: unknown) => log.warn(`a message could not be accepted: ${messageOf(error)}`));
     },
   });
   const { socket } = connection;
@@ -86,7 +86,7 @@ async function connectOnce(run: AccountRun, deps: RunDeps, { library, files, sen
     () => {
       wasOpen = true;
       const self = selfOf(files.state.creds.me);
-      deps.live({ socket, library, self, sent, groups, authors, lane });
+      deps.live({ socket, library, self, sent, groups, authors, lane: connection.sending });
       log.info(`connected to WhatsApp as ${self.number ?? "an unknown number"}`);
       run.up({ linked: true, profile: { e164: self.number ?? null, jid: files.state.creds.me?.id ?? null, lid: self.hidden ?? null } });
     },
@@ -128,7 +128,7 @@ async function afterwards(ended: Ended, deps: RunDeps, run: AccountRun, restarts
 
 export async function runAccount(ctx: ChannelGatewayContext<WhatsAppAccount>, deps: RunDeps): Promise<void> {
   const { account, accountId, inbound } = ctx;
-  if (!inbound) throw hopeless("this version of the host takes no messages from channels; update it");
+  if (!inbound) throw hopeless("this version of OpenClaw does not accept messages from channels; update it");
   const web = webSettings(deps.config());
   const refused = new Set<string>();
   const restarts = { count: 0 };

@@ -37,6 +37,8 @@ export interface Connection {
   readonly socket: WASocket;
   readonly opened: Promise<void>;
   readonly ended: Promise<Ending>;
+  /** Runs what sends a message, after what is being read or sent. */
+  readonly sending: Lane;
   close(): Promise<void>;
 }
 
@@ -49,14 +51,18 @@ function endingOf(error: unknown): Ending {
   return { code: output?.statusCode ?? 428, text: message ?? "the connection was closed" };
 }
 
-/** The library looks things up before it queues a message, so that a later one can overtake: here each waits for the one before it. */
+/**
+ * The library looks things up before it queues a message, so that a later one can overtake, and puts those that waited on the server into a queue of their own,
+ * which every new one overtakes. Here each waits for the one before it; so that the library works on all of them in the same way, it does not see which waited.
+ */
 function inOrder({ ws }: WASocket, saw: (stanza: BinaryNode) => void): void {
   const handlers = ws.listeners("CB:message") as ((stanza: BinaryNode) => unknown)[];
   const lane = createLane();
   ws.removeAllListeners("CB:message");
   ws.on("CB:message", (stanza: BinaryNode) => {
     saw(stanza);
-    void lane(() => Promise.all(handlers.map((handle) => handle(stanza))));
+    const { offline: _waited, ...attrs } = stanza.attrs;
+    void lane(() => Promise.all(handlers.map((handle) => handle({ ...stanza, attrs }))));
   });
 }
 
@@ -110,6 +116,7 @@ export function openSocket(deps: SocketDeps): Connection {
     socket,
     opened: opened.promise,
     ended: ended.promise,
+    sending: (task) => deps.lane(() => storing.sending(task)),
     async close() {
       await socket.end(undefined);
     },

@@ -182,7 +182,7 @@ export async function compact(request: CompactRequest): Promise<CompactResult> {
   await hooks?.run("before_compaction", about, hookContext, whileIt);
   const { entry, byRule } = await written(request, plan, Math.max(LEAST_SUMMARY_CHARS, Math.floor(sizes.summary / scale) * CHARS_PER_TOKEN));
   if (signal?.aborted) return ABORTED;
-  if (tokensOfChars(entry.summary.length) >= plan.compactedTokens) return { kind: "nothing", why: "a summary would not be shorter than what it stands for" };
+  if (tokensOfChars(entry.summary.length) >= plan.compactedTokens) return { kind: "nothing", why: "a summary would not be shorter than what it replaces" };
   const after = [...path, pathItem({ type: "compaction", ...entry })];
   const tokensAfter = view({ path: after, model: { provider: "", id: "", contextWindow: window }, now: request.clock.now() }).estimate;
   try {

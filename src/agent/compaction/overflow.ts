@@ -9,7 +9,7 @@ export const ROUNDS_WITH_MODEL = 2;
 
 /** What the user is shown when the provider refuses even what cannot be made smaller. */
 export const OVERFLOW_TEXT =
-  "Context overflow: the request is too large for the model, even with the conversation cut to its last message. Start afresh with /new (or /reset), choose a model with a larger window, or use fewer tools and shorter workspace files.";
+  "Context overflow: the request is too large for the model, even with the conversation cut to its last message. Start over with /new (or /reset), choose a model with a larger window, or use fewer tools and shorter workspace files.";
 
 const RESULT_SHARE = 0.3;
 const CHARS_PER_TOKEN = 4;

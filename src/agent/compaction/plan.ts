@@ -94,16 +94,16 @@ export function planCompaction(path: readonly PathItem[], { keepRecentTokens, ov
   const { pieces, compactedAt } = contextOf(path);
   const body = pieces.filter(({ at }) => at !== compactedAt);
   if (body.length === 0) return nothing("there is no conversation yet");
-  if (!body.some(({ at }) => at > compactedAt)) return nothing("it was summed up already, and nothing was said since");
+  if (!body.some(({ at }) => at > compactedAt)) return nothing("it is already summarised, and there are no new messages");
   const total = tokensOf(body);
   const keep = Math.max(1, overflow ? Math.min(keepRecentTokens, Math.floor(total / 2)) : keepRecentTokens);
-  if (total < keep) return nothing("all of it is recent");
+  if (total < keep) return nothing("all messages are recent");
   const named = namedPositions(path);
   const cut = cutPosition(named, body, keep);
   const first = cut === undefined ? undefined : body[cut];
   const last = cut === undefined ? undefined : body[cut - 1];
   const firstKeptEntryId = first && last && path[firstKept(path, named, last.at, first.at)]?.entry.id;
-  if (cut === undefined || !first || firstKeptEntryId === undefined) return nothing("it cannot be cut anywhere without parting a tool call from its result");
+  if (cut === undefined || !first || firstKeptEntryId === undefined) return nothing("it cannot be cut without separating a tool call from its result");
 
   const turnAt = first.message.role === "user" ? cut : body.findLastIndex(({ message }, at) => at < cut && message.role === "user");
   const turnStart = turnAt < 0 ? cut : turnAt;

@@ -82,7 +82,7 @@ export async function askQuestion(
   for (let tries = 0; tries < TRIES; tries += 1) {
     if (!questions.ask || questions.ended !== undefined) break;
     if (questions.left <= 0) {
-      questions.ended = "the conversation is too long to be summed up by a model in one go";
+      questions.ended = "the conversation is too long for a model to summarise in one call";
       break;
     }
     questions.left -= 1;
@@ -113,7 +113,7 @@ const LEAST_HEADINGS = 3;
 /** What is wrong with a text that has to say something. */
 export function faultOfText(text: string): string | undefined {
   const letters = text.slice(0, 2_000).match(/\p{L}/gu)?.length ?? 0;
-  return letters < LEAST_LETTERS ? "it says nothing" : undefined;
+  return letters < LEAST_LETTERS ? "it is empty" : undefined;
 }
 
 /** What is wrong with a summary that has to have the form that was asked for. */

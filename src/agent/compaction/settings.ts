@@ -3,19 +3,19 @@ import type { SessionEntry } from "../../protocol/index.ts";
 import { knownTokens, type ContextSize } from "../../sessions/index.ts";
 import { SILENT_REPLY } from "../prompt/sections/replies.ts";
 
-/** How the summary treats identifiers: copied letter by letter, as `identifierInstructions` says, or without a rule. */
+/** How the summary treats identifiers: copied exactly, as `identifierInstructions` says, or without a rule. */
 export type IdentifierPolicy = "strict" | "custom" | "off";
 
 /** `agents.defaults.compaction` with everything filled in. Sizes are in tokens. */
 export interface CompactionSettings {
   readonly mode: "default" | "safeguard";
-  /** Left free for the answer; never less than `reserveTokensFloor`. */
+  /** Reserved for the answer; never less than `reserveTokensFloor`. */
   readonly reserveTokens: number;
   /** 0: no floor. */
   readonly reserveTokensFloor: number;
-  /** What stays word for word. */
+  /** How much of the conversation is kept verbatim. */
   readonly keepRecentTokens: number;
-  /** Largest share of the window that what stays may take. */
+  /** Largest share of the window that the verbatim part may take. */
   readonly maxHistoryShare?: number | undefined;
   readonly memoryFlush: {
     readonly enabled: boolean;
@@ -25,7 +25,7 @@ export interface CompactionSettings {
   };
   readonly identifierPolicy: IdentifierPolicy;
   readonly identifierInstructions?: string | undefined;
-  /** Headings of AGENTS.md whose sections follow the summary word for word. */
+  /** Headings of AGENTS.md whose sections are appended to the summary verbatim. */
   readonly postCompactionSections: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const RESERVE_TOKENS_FLOOR = 20_000;
 const KEEP_RECENT_TOKENS = 20_000;
 const SOFT_THRESHOLD_TOKENS = 4_000;
 
-/** The documented defaults under what is configured, and under both what a caller decides. */
+/** The documented defaults, overridden by the configuration, overridden by the caller. */
 export function compactionSettings(configured: Configured = {}, over: Partial<CompactionSettings> = {}): CompactionSettings {
   const { memoryFlush } = configured;
   return {
@@ -57,28 +57,28 @@ export function compactionSettings(configured: Configured = {}, over: Partial<Co
   };
 }
 
-/** Tokens that a compaction works with. */
+/** Sizes for a compaction, in tokens. */
 export interface CompactionSizes {
-  /** Left free for the answer. */
+  /** Reserved for the answer. */
   readonly reserve: number;
   /** A request above this is compacted: system prompt, tools and conversation together. */
   readonly limit: number;
-  /** What stays word for word, roughly. */
+  /** Approximate size of the verbatim part. */
   readonly keep: number;
-  /** The summary with everything that is pinned to it. */
+  /** The summary with everything appended to it. */
   readonly summary: number;
 }
 
-/** The reserve is made for large windows: in a small one it would leave nothing to talk in. */
+/** Largest share of the window for the reserve, whose default suits large windows: in a small one it would leave no space for the conversation. */
 const MOST_RESERVED = 0.5;
 /** Shares of the conversation's part of the window, so that a compaction is not due again soon: more than a quarter of the window is free after it. */
 const MOST_KEPT = 0.4;
 const MOST_SUMMARY = 0.25;
 const SUMMARY_OF_RESERVE = 0.8;
-/** So much of the window is the conversation's, even where prompt and tools would take all of it. */
+/** Share of the window that is the conversation's, even if prompt and tools would fill all of it. */
 const LEAST_CONVERSATION = 0.25;
 
-/** `overhead`: tokens of what is sent with every request besides the conversation: the system prompt and the tools. */
+/** `overhead`: tokens sent with every request besides the conversation: the system prompt and the tools. */
 export function compactionSizes(window: number, settings: CompactionSettings, overhead = 0): CompactionSizes {
   const available = Math.max(window - overhead, Math.floor(window * LEAST_CONVERSATION));
   const reserve = Math.min(Math.max(settings.reserveTokens, settings.reserveTokensFloor), Math.floor(available * MOST_RESERVED));
@@ -96,16 +96,16 @@ export function compactionSizes(window: number, settings: CompactionSettings, ov
 const LEAST_WINDOW_TOKENS = 16_000;
 const SMALL_WINDOW_TOKENS = 32_000;
 
-/** Whether a model's window is large enough; undefined when there is nothing to say. */
+/** A refusal or warning when a model's window is too small, else undefined. */
 export function windowCheck(window: number): { readonly level: "refuse" | "warn"; readonly text: string } | undefined {
   if (window < LEAST_WINDOW_TOKENS)
     return { level: "refuse", text: `the model's window has ${window} tokens, at least ${LEAST_WINDOW_TOKENS} are needed: choose a model with a larger one` };
-  if (window < SMALL_WINDOW_TOKENS) return { level: "warn", text: `the model's window has only ${window} tokens; conversations will be summed up often` };
+  if (window < SMALL_WINDOW_TOKENS) return { level: "warn", text: `the model's window has only ${window} tokens; conversations will be summarised often` };
   return undefined;
 }
 
 export interface DueInput {
-  /** What the provider counted at the last answer, and the guess for what follows. */
+  /** The provider's count at the last answer plus an estimate for what follows. */
   readonly size: number | Pick<ContextSize, "tokens">;
   /** Tokens the model can see. */
   readonly window: number;
@@ -124,27 +124,27 @@ export interface FlushInput {
   /** Tokens the model can see. */
   readonly window: number;
   readonly settings: CompactionSettings;
-  /** A heartbeat is no turn to write notes in. */
+  /** Heartbeats do not write notes. */
   readonly heartbeat?: boolean;
-  /** Programs that run their own loop take no such turn. */
+  /** Programs that run their own loop do not take this turn. */
   readonly cliBackend?: boolean;
   /** False in a sandbox that sees the workspace read-only or not at all. */
   readonly workspaceWritable: boolean;
 }
 
-/** How often a session's conversation was summed up. */
+/** How often a session was compacted. */
 function compactionsOf(entry: SessionEntry | undefined): number {
   const count = entry?.["compactionCount"];
   return typeof count === "number" ? count : 0;
 }
 
-/** Tokens of a conversation from which on notes are to be written, before a compaction comes. Infinite when that is off. */
+/** The number of tokens at which notes are written, ahead of a compaction. Infinite when that is off. */
 export function memoryFlushThreshold(window: number, { memoryFlush, reserveTokensFloor }: CompactionSettings): number {
   const threshold = window - Math.min(reserveTokensFloor, Math.floor(window * MOST_RESERVED)) - memoryFlush.softThresholdTokens;
   return memoryFlush.enabled && threshold > 0 ? threshold : Number.POSITIVE_INFINITY;
 }
 
-/** True when a silent turn should write down what matters before a compaction comes: close to the limit, and once between two compactions. */
+/** True when a silent turn should write notes before a compaction: close to the limit, and once between two compactions. */
 export function memoryFlushDue({ entry, window, settings, heartbeat, cliBackend, workspaceWritable }: FlushInput): boolean {
   if (heartbeat || cliBackend || !workspaceWritable || (knownTokens(entry) ?? 0) < memoryFlushThreshold(window, settings)) return false;
   const flushed = entry?.["memoryFlushCompactionCount"];
@@ -163,12 +163,12 @@ const SYSTEM_PROMPT =
   "A turn before compaction: the conversation is about to be condensed, and lasting notes belong on disk. An answer is possible but rarely needed.";
 const HINT = `When there is nothing to write down or nothing to say, answer with ${SILENT_REPLY} alone.`;
 
-/** What the silent turn is asked, with today's date where `YYYY-MM-DD` stands. */
+/** The prompts for the silent turn, with `YYYY-MM-DD` replaced by today's date. */
 export function memoryFlushPrompts({ settings, now, timeZone }: { readonly settings: CompactionSettings; readonly now: number; readonly timeZone: string }): {
   readonly prompt: string;
   readonly systemPrompt: string;
 } {
-  // Swedish dates are ISO dates.
+  // The Swedish date format is ISO 8601.
   const date = new Intl.DateTimeFormat("sv-SE", { timeZone }).format(now);
   const time = new Intl.DateTimeFormat("en-GB", { timeZone, dateStyle: "full", timeStyle: "short" }).format(now);
   const text = (configured: string | undefined, fallback: string): string => {

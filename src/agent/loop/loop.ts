@@ -51,7 +51,7 @@ export async function runLoop(ports: LoopPorts, { messages, signal, maxCalls = M
     if (more.length === 0) return finish({ kind: "answered", answer });
     for (const message of more) await add(ports, talk, message);
   }
-  return finish({ kind: "limit", text: `the model was called ${maxCalls} times in one turn without coming to an end` });
+  return finish({ kind: "limit", text: `the model was called ${maxCalls} times in one turn without finishing` });
 }
 
 /** The conversation as it grows. */
@@ -95,7 +95,7 @@ async function listen(events: AsyncIterable<CallEvent>, emit: LoopPorts["emit"],
     } else if (event.type === "discard") [shown.assistant, shown.thinking] = [before, ""];
     else if (event.type === "done") return { result: event.result, text: shown.assistant };
   }
-  throw new Error("a call of the model ended without saying how");
+  throw new Error("a model call ended without an outcome");
 }
 
 /**

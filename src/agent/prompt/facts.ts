@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseSessionKey, type SessionEntry, type ThinkingLevel, type ToolSchema } from "../../protocol/index.ts";
+import type { BootstrapSet } from "../workspace/bootstrap-names.ts";
 import type { InjectedFiles } from "./injected-files.ts";
 
 /** `full` for a conversation, `minimal` for a sub-agent, `none` for one line. */
@@ -100,8 +101,8 @@ export interface PromptFacts {
 /** What of a session may shape its prompt. */
 export interface SessionFacts {
   readonly mode: PromptMode;
-  /** Which of the workspace's files belong here: all, all but the private memory, only the rules of work, or only what a heartbeat is to do. */
-  readonly files: "all" | "shared" | "few" | "heartbeat";
+  /** Which of the workspace's files belong here. */
+  readonly files: BootstrapSet;
   readonly channel?: string;
 }
 

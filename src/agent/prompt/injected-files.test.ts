@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { injectFiles, type BootstrapFile } from "./injected-files.ts";
+import type { BootstrapFile } from "../workspace/bootstrap-names.ts";
+import { injectFiles } from "./injected-files.ts";
 
 const file = (name: string, content?: string): BootstrapFile => ({
   name,

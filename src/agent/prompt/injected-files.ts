@@ -1,16 +1,6 @@
 import { basename } from "node:path";
-
-/** A file of the workspace as it was read; `agent:bootstrap` hooks see and change these. */
-export interface BootstrapFile {
-  readonly name: string;
-  readonly path: string;
-  readonly content?: string;
-  readonly missing: boolean;
-  /** Characters on disk, when `content` is only a part of them. */
-  readonly rawChars?: number;
-  /** Why it was not read although it is there. */
-  readonly refused?: string;
-}
+import type { BootstrapFile } from "../workspace/bootstrap-names.ts";
+import { UNFILLED } from "../workspace/first-files.ts";
 
 export interface InjectedFile {
   readonly name: string;
@@ -20,6 +10,8 @@ export interface InjectedFile {
   readonly truncated: boolean;
   /** What the prompt shows; empty when nothing. */
   readonly text: string;
+  /** It still has the text of a new workspace, which holds nothing: the prompt only names it. */
+  readonly unfilled?: true;
 }
 
 export interface InjectedFiles {
@@ -55,7 +47,7 @@ export function injectFiles(files: readonly BootstrapFile[], limits: InjectionLi
   return { files: injected, maxChars, totalMaxChars };
 }
 
-function shownPart(file: BootstrapFile, max: number): Pick<InjectedFile, "rawChars" | "truncated" | "text"> {
+function shownPart(file: BootstrapFile, max: number): Pick<InjectedFile, "rawChars" | "truncated" | "text" | "unfilled"> {
   if (file.content === undefined) {
     const line = file.refused === undefined ? `[MISSING] Expected at: ${file.path}` : `[NOT READ] ${file.path}: ${file.refused}`;
     return { rawChars: file.rawChars ?? 0, truncated: false, text: line.length <= max ? line : "" };
@@ -63,6 +55,7 @@ function shownPart(file: BootstrapFile, max: number): Pick<InjectedFile, "rawCha
   const whole = file.content.trimEnd();
   const rawChars = file.rawChars ?? file.content.length;
   if (whole.trim() === "") return { rawChars, truncated: false, text: "" };
+  if (UNFILLED.get(file.name) === whole) return { rawChars, truncated: false, text: "", unfilled: true };
   const partial = rawChars > file.content.length;
   if (whole.length <= max && !partial) return { rawChars, truncated: false, text: whole };
   return { rawChars, truncated: true, text: cut(whole, max, rawChars, file) };

@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/records.ts";
 import type { PromptFacts } from "./facts.ts";
-import { listedTools, toolList, toolSummary } from "./sections/tools.ts";
+import { canReadFiles, listedTools, toolList, toolSummary } from "./sections/tools.ts";
 
 /** How long each part is: the part of a session's `systemPromptReport` that follows from the facts. */
 export interface PromptReport {
@@ -40,7 +40,7 @@ export interface ReportedTurn {
 export type SystemPromptReport = ReportedTurn & PromptReport;
 
 export function promptReport(facts: PromptFacts, sizes: { readonly chars: number; readonly projectContextChars: number }): PromptReport {
-  const skills = facts.mode === "full" && facts.searchedSkills === undefined ? (facts.skillsPrompt ?? "") : "";
+  const skills = facts.mode === "full" && facts.searchedSkills === undefined && canReadFiles(facts) ? (facts.skillsPrompt ?? "") : "";
   const tools = listedTools(facts.tools).map((tool) => ({
     name: tool.name,
     summaryChars: toolSummary(tool).length,

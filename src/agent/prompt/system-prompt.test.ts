@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { ToolSchema } from "../../protocol/index.ts";
 import type { PromptFacts } from "./facts.ts";
 import { injectFiles } from "./injected-files.ts";
+import { FIRST_FILES } from "../workspace/first-files.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { createToday, sessionFacts, userTimeZone } from "./facts.ts";
 
@@ -58,6 +59,28 @@ test("skills that are too many for a list are searched, and the report has none 
   expect(text).toContain("`skills_search`");
   expect(text).not.toContain("<available_skills>");
   expect(report.skills).toEqual({ promptChars: 0, entries: [] });
+});
+
+test("skills and documentation are named only where something can open their files", () => {
+  const { text, report } = buildSystemPrompt(facts({ tools: [tool("browser")] }));
+  expect(headings(text)).not.toContain("## Skills (mandatory)");
+  expect(headings(text)).not.toContain("## Documentation");
+  expect(report.skills).toEqual({ promptChars: 0, entries: [] });
+  expect(headings(buildSystemPrompt(facts({ tools: [tool("exec")] })).text)).toEqual(expect.arrayContaining(["## Skills (mandatory)", "## Documentation"]));
+});
+
+test("a file that nobody has filled in is only named, and files of the workspace stand below their names", () => {
+  const file = (name: string, content: string) => ({ name, path: `/home/me/.openclaw/workspace/${name}`, content, missing: false });
+  const files = injectFiles([
+    file("AGENTS.md", FIRST_FILES["AGENTS.md"]),
+    file("IDENTITY.md", FIRST_FILES["IDENTITY.md"]),
+    file("USER.md", `${FIRST_FILES["USER.md"]}\nAda`),
+  ]);
+  const { text, report } = buildSystemPrompt(facts({ files }));
+  expect(headings(text)).toEqual(expect.arrayContaining(["## AGENTS.md", "## USER.md"]));
+  expect(text).toContain("Not filled in yet: IDENTITY.md.\n");
+  expect(text).not.toContain("**Creature:**");
+  expect(report.injectedWorkspaceFiles[1]).toMatchObject({ name: "IDENTITY.md", missing: false, injectedChars: 0 });
 });
 
 test("a full prompt has its sections in this order, the runtime last", () => {

@@ -35,7 +35,7 @@ export function idFromName(name: string): string {
     .replaceAll(/^[-_]+/g, "")
     .slice(0, 64)
     .replaceAll(/-+$/g, "");
-  if (id === "") throw refused(`the name "${name.slice(0, 80)}" gives no id: it needs a letter from a to z or a digit`);
+  if (id === "") throw refused(`the name "${name.slice(0, 80)}" cannot be made into an id: it needs a letter from a to z or a digit`);
   if (id === IMPLIED) throw refused(`"${IMPLIED}" is reserved`);
   return id;
 }

@@ -33,8 +33,7 @@ import {
   withoutBindings,
   type AgentFields,
 } from "./edits.ts";
-import { putAway, type PutAway } from "./trash.ts";
-import { checkWorkspace } from "./workspace-check.ts";
+import { checkWorkspace, putAway, type PutAway } from "./folders.ts";
 
 type Agent = NonNullable<NonNullable<OpenClawConfig["agents"]>["list"]>[number];
 
@@ -230,8 +229,8 @@ async function addAgent(agent: NewAgent, by: string, deps: RosterDeps, edit: Edi
 function otherDefault(current: OpenClawConfig, agentId: string): string {
   const at = listOf(current).findIndex(({ id }) => keyOf(id) !== agentId);
   return at < 0
-    ? "add another one first: openclaw agents add"
-    : `make another one the default first: openclaw config set agents.list[${at}].default true${
+    ? "add another agent first: openclaw agents add"
+    : `make another agent the default first: openclaw config set agents.list[${at}].default true${
         findIn(current, agentId)?.default
           ? `, and openclaw config unset agents.list[${listOf(current).findIndex(({ id }) => keyOf(id) === agentId)}].default`
           : ""
@@ -244,7 +243,7 @@ function removable(agentId: string, current: OpenClawConfig): Agent {
   const agent = findIn(current, agentId);
   if (!agent) throw notFound(agentId);
   if (defaultAgentId(current) !== agentId) return agent;
-  throw refused(`agent "${agentId}" is the default: it answers what no binding sends elsewhere; ${otherDefault(current, agentId)}`);
+  throw refused(`agent "${agentId}" is the default: it answers messages that no binding routes elsewhere; ${otherDefault(current, agentId)}`);
 }
 
 async function removeAgent(agentId: string, by: string, deps: RosterDeps, edit: Edit): Promise<RemovedAgent> {
@@ -272,10 +271,10 @@ async function putFoldersAway(id: string, folders: readonly AgentFolder[], deps:
   for (const folder of folders) {
     // The agent is gone by now: a folder that cannot be moved does not bring it back.
     const outcome = await putAway(folder.path, folder.what, options).catch((error: unknown): PutAway => {
-      log.warn("files of a deleted agent stay where they are", { folder: folder.path, error });
+      log.warn("files of a deleted agent were not moved", { folder: folder.path, error });
       return { state: "kept", why: error instanceof Error ? error.message : String(error) };
     });
-    if (outcome.state === "moved") log.info("files of a deleted agent were put away", { folder: folder.path, place: outcome.to });
+    if (outcome.state === "moved") log.info("files of a deleted agent were moved to the trash", { folder: folder.path, place: outcome.to });
     results.push({ ...folder, ...outcome });
   }
   return results;

@@ -39,8 +39,8 @@ export interface SkillsDeps {
   readonly env: Env;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;
-  /** Paired computers. Asked each time. */
-  readonly remote?: () => RemoteHosts | undefined;
+  /** Paired computers, and which of these programs they have. Asked each time. */
+  readonly remote?: (programs: readonly string[]) => Promise<RemoteHosts | undefined>;
   readonly watchFolder?: WatchFolder;
   /** Notified once about each file that is no skill, or an odd one. */
   readonly onProblem?: (problem: SkillProblem) => void;
@@ -139,8 +139,9 @@ export function createSkills(deps: SkillsDeps): Skills {
   async function load(workspace: string): Promise<LoadedSkills & { readonly gates: SkillGates }> {
     const config = deps.config();
     const loaded = await loadSkills(rootsOf(workspace), skillLimits(config), cache);
-    const programs = await findNeeded(neededPrograms(loaded.skills));
-    return { ...loaded, gates: { config, env: deps.env, platform: deps.platform, programs, remote: deps.remote?.() } };
+    const needed = [...neededPrograms(loaded.skills)];
+    const [programs, remote] = await Promise.all([findNeeded(needed), deps.remote?.(needed)]);
+    return { ...loaded, gates: { config, env: deps.env, platform: deps.platform, programs, remote } };
   }
 
   const together = shareLoads(async (workspace) => {

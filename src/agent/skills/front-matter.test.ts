@@ -4,11 +4,11 @@ import { parseFrontMatter } from "./front-matter.ts";
 
 const fields = (...lines: string[]): unknown => parseFrontMatter(["---", ...lines, "---", "# Body"].join("\n"))?.fields;
 
-test("a text without a block at its beginning has no front matter", () => {
+test("text that does not begin with a block has no front matter", () => {
   for (const text of ["", "# Title\n---\nname: a\n---", "---\nname: a", "----\nname: a\n----"]) expect(parseFrontMatter(text)).toBeUndefined();
 });
 
-test("plain values are texts, numbers, truth values or nothing", () => {
+test("plain values are strings, numbers, booleans or null", () => {
   expect(fields("name: weather", "n: 3", "f: -1.5", "yes: true", "no: False", "empty:", "none: ~", "version: 1.2.3")).toEqual({
     name: "weather",
     n: 3,
@@ -21,19 +21,19 @@ test("plain values are texts, numbers, truth values or nothing", () => {
   });
 });
 
-test("comments and blank lines are passed over, Windows line ends and a mark at the beginning too", () => {
+test("ignores comments, blank lines, Windows line endings and a byte order mark", () => {
   expect(parseFrontMatter("\uFEFF---\r\n# c\r\n\r\nname: a # b\r\nurl: http://x/#y\r\n---\r\n")?.fields).toEqual({ name: "a", url: "http://x/#y" });
 });
 
-test("a plain description may have a colon in it", () => {
+test("a plain description may contain a colon", () => {
   expect(fields("description: Use when: it rains. Not: when dry", "name: a")).toEqual({ description: "Use when: it rains. Not: when dry", name: "a" });
 });
 
-test("quoted texts keep what they hold", () => {
+test("quoted strings keep colons, comment signs and escapes", () => {
   expect(fields(`a: "x: \\"y\\" # z\\n"`, "b: 'it''s'", `"c d": 'e' # f`)).toEqual({ a: 'x: "y" # z\n', b: "it's", "c d": "e" });
 });
 
-test("long texts go on in deeper lines, folded or kept", () => {
+test("long strings continue on indented lines, folded or literal", () => {
   expect(fields("a: one", "  two", "b: >-", "  three", "  four", "", "  five", "c: |", "  six", "    seven", "d: end", 'e: "eight', '  nine"')).toEqual({
     a: "one two",
     b: "three four\nfive",
@@ -43,7 +43,7 @@ test("long texts go on in deeper lines, folded or kept", () => {
   });
 });
 
-test("maps and lists nest by indent", () => {
+test("maps and lists nest by indentation", () => {
   expect(
     fields(
       "metadata:",
@@ -65,7 +65,7 @@ test("maps and lists nest by indent", () => {
   });
 });
 
-test("what stands in braces is JSON5, on one line or many", () => {
+test("braces hold JSON5, on one or more lines", () => {
   const value = { openclaw: { emoji: "☔", requires: { bins: ["curl"] } } };
   expect(fields('metadata: {"openclaw":{"emoji":"☔","requires":{"bins":["curl"]}}}', "name: a")).toEqual({ metadata: value, name: "a" });
   const many = [
@@ -82,11 +82,11 @@ test("what stands in braces is JSON5, on one line or many", () => {
   expect(fields(...many)).toEqual({ metadata: value, name: "a" });
 });
 
-test("what stands in braces may also be YAML", () => {
+test("braces may also hold YAML", () => {
   expect(fields("a: {os: [darwin, linux], url: http://x, n: 3, e: }")).toEqual({ a: { os: ["darwin", "linux"], url: "http://x", n: 3, e: null } });
 });
 
-test("a broken line is reported and the others count", () => {
+test("reports an invalid line and reads the others", () => {
   const front = parseFrontMatter("---\nname: a\nnonsense\nmeta: {broken\ndescription: d\n---");
   expect(front?.fields).toMatchObject({ name: "a", description: "d" });
   expect(front?.problems).toEqual(['line 3: expected "key: value"', "line 4: the value that begins with { is not JSON5 and not YAML"]);
@@ -98,7 +98,7 @@ test("a field cannot reach a prototype", () => {
   expect((parsed["a"] as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
 
-test("no text makes it fail or hang", () => {
+test("no input makes it throw or hang", () => {
   const piece = fc.constantFrom("a", ":", " ", "\n", "-", "- ", "  ", "{", "}", "[", "]", '"', "'", ",", "|", ">", "#", "\\", "a: ", "\t");
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {

@@ -1,6 +1,7 @@
-import { readFile, readdir, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, join, matchesGlob } from "node:path";
 import { messageOf, systemCode } from "../../base/errors.ts";
+import { readRegular } from "../../base/open-below.ts";
 import { createRootedFiles } from "../../base/rooted-files.ts";
 import type { SkillLimits } from "./limits.ts";
 import type { SkillRoot } from "./roots.ts";
@@ -13,7 +14,7 @@ const MAX_BYTES = 65_536;
 type IsIgnored = (name: string) => boolean;
 
 async function loadIgnoreRules(folder: string): Promise<IsIgnored> {
-  const texts = await Promise.all(IGNORE_FILES.map((name) => readFile(join(folder, name), "utf8").catch(() => "")));
+  const texts = await Promise.all(IGNORE_FILES.map((name) => readRegular(join(folder, name)).then(String, () => "")));
   const rules = texts.filter((text) => text.length <= MAX_BYTES).flatMap(parseRules);
   return (name) => rules.findLast((rule) => rule.pattern === name || matchesGlob(name, rule.pattern))?.ignores ?? false;
 }
@@ -103,7 +104,7 @@ export async function skillFolders(root: string, maxCandidates: number, problems
 
 async function childSkills(folder: string, maxCandidates: number, problems: SkillProblem[]): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    if (!["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) problems.push({ path: folder, message: `could not be looked into: ${messageOf(error)}` });
+    if (!["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) problems.push({ path: folder, message: `could not be read: ${messageOf(error)}` });
     return [];
   });
   const isIgnored = entries.some((entry) => /^\.(?:git|fd)?ignore$/.test(entry.name)) ? await loadIgnoreRules(folder) : () => false;
@@ -113,7 +114,7 @@ async function childSkills(folder: string, maxCandidates: number, problems: Skil
     .filter((name) => !isIgnored(name))
     .sort();
   if (names.length > maxCandidates) {
-    problems.push({ path: folder, message: `has ${names.length} folders; only ${maxCandidates} are looked at (skills.limits.maxCandidatesPerRoot)` });
+    problems.push({ path: folder, message: `has ${names.length} folders; only ${maxCandidates} are scanned (skills.limits.maxCandidatesPerRoot)` });
   }
   const candidates = names.slice(0, maxCandidates).map((name) => join(folder, name));
   const held = await Promise.all(candidates.map((candidate) => isFile(join(candidate, SKILL_FILE))));

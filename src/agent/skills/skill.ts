@@ -76,7 +76,7 @@ export function parseSkill(text: string, location: SkillLocation): ParsedSkill {
   if (!front) {
     const begun = /^\uFEFF?---[ \t]*\r?\n/.test(text);
     const message = begun
-      ? "the front matter has no end: a line --- has to follow the last field"
+      ? "the front matter is not closed: add a line --- after the last field"
       : "no front matter: the file has to begin with a block between --- lines that gives a description";
     return { problems: [message] };
   }

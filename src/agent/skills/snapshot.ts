@@ -94,6 +94,7 @@ const MOST_LISTED = 40;
 
 /** The skills of a session that a tool looks through; undefined when the prompt lists them. */
 export function searchedSkills({ resolvedSkills }: Pick<SkillsSnapshot, "resolvedSkills">): SearchedSkills | undefined {
+  if (resolvedSkills.length <= MOST_LISTED) return undefined;
   const offered = resolvedSkills.filter(({ disableModelInvocation }) => !disableModelInvocation);
   return offered.length > MOST_LISTED ? offered.map(({ name, description, filePath }) => ({ name, description, location: filePath })) : undefined;
 }

@@ -19,6 +19,6 @@ export function templateNamed(written: string): AgentTemplate {
   if (found) return found;
   const names = TEMPLATES.map((template) => template.id);
   const close = nearest(id, names);
-  const hint = close === undefined ? `there are ${names.join(", ")}` : `did you mean ${close}?`;
+  const hint = close === undefined ? `available: ${names.join(", ")}` : `did you mean ${close}?`;
   throw new AppError("INVALID_INPUT", `there is no template ${JSON.stringify(written.slice(0, 80))}; ${hint}`);
 }

@@ -60,6 +60,6 @@ test("the agent of a group answers to its id and its name, also to a name with s
 
 test("an unknown template is refused with the nearest one", () => {
   expect(() => templateNamed("codr")).toThrow("did you mean coder?");
-  expect(() => templateNamed("butler")).toThrow("there are personal, coder, family, readonly");
+  expect(() => templateNamed("butler")).toThrow("available: personal, coder, family, readonly");
   expect(templateNamed(" Coder ").id).toBe("coder");
 });

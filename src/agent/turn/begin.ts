@@ -2,8 +2,9 @@ import { isRecord } from "../../base/records.ts";
 import { AppError } from "../../base/errors.ts";
 import type { SessionEntry } from "../../protocol/index.ts";
 import { entryAfterReset, headerLine, resetDecision, resetPolicy, type HeldPath, type SessionPath } from "../../sessions/index.ts";
-import { patchedEntry, transcriptFile, type InjectionRow, type SessionRow, type TranscriptRow, type TurnRow, type Write } from "../../store/index.ts";
+import { patchedEntry, transcriptFile, type InjectionRow, type SessionRow, type TurnRow, type Write } from "../../store/index.ts";
 import type { TurnDeps } from "./deps.ts";
+import { forkTranscript, transcriptOf } from "./fork.ts";
 import type { TurnInput } from "./input.ts";
 
 /** A turn that died this often is ended instead of resumed. */
@@ -50,7 +51,7 @@ export function isBeginningRefused(error: unknown): boolean {
 /**
  * Begins or resumes a turn; makes the session when it is not there or out of date. The commit asserts what was found. It is under way when this
  * resolves; when no one in this process touched the session since its last turn, it goes with the turn's first one. Killed before it is on disk, the message
- * is simply begun again. Undefined: the turn died too often.
+ * is simply begun again. Undefined: the turn was interrupted too often.
  */
 export async function beginTurn(deps: TurnDeps, input: TurnInput, workspaceDir: string): Promise<Begun | undefined> {
   const { store, session } = deps;
@@ -64,6 +65,7 @@ export async function beginTurn(deps: TurnDeps, input: TurnInput, workspaceDir: 
     cwd: workspaceDir,
     began: began !== undefined,
     held,
+    forkOf: began?.reason === "new" ? input.forkOf : undefined,
   });
   const resumptions = turn ? turn.resumptions + 1 : 0;
   const before = input.trigger === "heartbeat" ? { before: turn ? leafBefore(turn) : path.leafId } : {};
@@ -85,8 +87,11 @@ export async function beginTurn(deps: TurnDeps, input: TurnInput, workspaceDir: 
   if (session.isTouched !== undefined) session.isTouched = turn !== undefined;
   // Of another session only what asks for a heartbeat is taken: the rest is for that session itself.
   // Lost with the machine, it is simply begun again; what follows from it is synced with it. Drained first: its answer is the first of the commit's.
+  // A message that is answered once more was asked before: what waits is for the next one.
   const drained = { sessionKey: eventsOf ?? sessionKey, turnId, waking: eventsOf !== undefined, again: turn !== undefined };
-  const committed = store.commit([["injections.drain", drained], ...writes], { lazy: true, by: session }).then(([injections]) => injections);
+  const committed: Promise<Injections> = input.again
+    ? store.commit(writes, { lazy: true, by: session }).then(() => [])
+    : store.commit([["injections.drain", drained], ...writes], { lazy: true, by: session }).then(([injections]) => injections);
   committed.catch(() => {}); // Reported where it is waited for.
   return { target, committed };
 }
@@ -120,16 +125,18 @@ interface TranscriptRequest {
   readonly cwd: string;
   readonly began: boolean;
   readonly held: HeldPath | undefined;
+  readonly forkOf: string | undefined;
 }
 
 /** The branch that a turn goes on from, and the write that makes sure of its transcript. */
 async function transcriptFor(
   deps: TurnDeps,
   agentId: string,
-  { sessionId, cwd, began, held }: TranscriptRequest,
+  { sessionId, cwd, began, held, forkOf }: TranscriptRequest,
 ): Promise<{ readonly path: SessionPath; readonly write: Write }> {
   if (held && !began) return { path: held.path, write: ["transcripts.expect", held.standing] };
-  const known = began ? undefined : await transcriptOf(deps, agentId, sessionId);
+  const forked = forkOf === undefined ? undefined : await forkTranscript(deps, { agentId, parentKey: forkOf, sessionId, cwd });
+  const known = began ? forked : await transcriptOf(deps, agentId, sessionId);
   const row = known ?? { file: transcriptFile(agentId, sessionId), agentId, sessionId };
   const path: SessionPath = known ? await deps.session.path(known.file, known) : { file: row.file, leafId: null, items: [], state: {} };
   // The file of an old session may be compressed: this restores it before a plugin looks for it.
@@ -183,11 +190,4 @@ function entryFor(
     return { entry, began: { reason: decision.why, former } };
   }
   return { entry: { sessionId, updatedAt: now, chatType: "direct", channel, lastChannel: channel, systemSent: false, ...fields }, began: { reason: "new" } };
-}
-
-/** The transcript of a session that is in use; undefined when it has none yet. */
-export async function transcriptOf({ store }: Pick<TurnDeps, "store">, agentId: string, sessionId: string): Promise<TranscriptRow | undefined> {
-  const row = await store.read("transcripts.get", { file: transcriptFile(agentId, sessionId) });
-  if (row && row.archivedAt === null && row.sessionId === sessionId) return row;
-  return (await store.read("transcripts.ofSession", { agentId, sessionId })).find(({ archivedAt }) => archivedAt === null);
 }

@@ -110,7 +110,7 @@ export function createCompactor(deps: TurnDeps, options: CompactorOptions): Comp
       const budget = Math.floor(Math.min(window, sentTokens) / 2);
       const done = await make("overflow", { budget, ask: overflows <= ROUNDS_WITH_MODEL ? asker(deps, options) : undefined });
       if (done.kind === "compacted") return true;
-      deps.log.warn(`a conversation that is too long could not be summed up: ${done.why}`, { sessionKey: input.sessionKey });
+      deps.log.warn(`a conversation that is too long could not be compacted: ${done.why}`, { sessionKey: input.sessionKey });
       const path = await session.path(file);
       return appendCut((position) => shrinkPath(path.items, window, position)?.entry);
     },
@@ -145,6 +145,6 @@ function asker(deps: TurnDeps, { chosen, input, target }: CompactorOptions): Ask
       if (!result.ok) return { ok: false, kind: result.kind, text: result.text };
       return { ok: true, text: result.message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("") };
     }
-    return { ok: false, kind: "unknown", text: "the model gave no answer" };
+    return { ok: false, kind: "unknown", text: "the model returned no answer" };
   };
 }

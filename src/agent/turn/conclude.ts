@@ -171,6 +171,8 @@ function patchOf(deps: TurnDeps, input: TurnInput, turn: PreparedTurn, end: Turn
     systemSent: true,
     abortedLastRun: end.status === "aborted",
     ...(input.entryFields ?? { lastChannel: input.channel }),
+    // What goes on is no longer archived.
+    ...(entry["archivedAt"] === undefined ? {} : { archivedAt: null }),
     ...(end.status === "ok" ? usageAfterRun({ provider, model, contextTokens: selection.contextWindow.tokens, calls: end.usage }) : {}),
     ...(end.status === "ok" ? profile : {}),
     ...changedSnapshots(deps, input, turn),

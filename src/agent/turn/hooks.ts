@@ -16,7 +16,7 @@ export const turnSpan = (runId: string): string => `turn ${runId}`;
 
 /** The facts that hooks of a turn are called with, before its model is known. */
 export function hookContext(input: TurnInput, sessionId: string, workspaceDir: string): AgentHookContext {
-  const { agentId, sessionKey, runId, channel, senderId, chatId, trigger = "user" } = input;
+  const { agentId, sessionKey, runId, channel, senderId, chatId, jobId, trigger = "user" } = input;
   const sender = senderId === undefined ? {} : { sender: { id: senderId } };
   const chat = chatId === undefined ? {} : { chat: { id: chatId } };
   return {
@@ -29,6 +29,7 @@ export function hookContext(input: TurnInput, sessionId: string, workspaceDir: s
     channel,
     trigger,
     trace: turnTrace(input),
+    ...(jobId === undefined ? {} : { jobId }),
     ...(senderId === undefined ? {} : { senderId }),
     ...(chatId === undefined ? {} : { chatId }),
     ...(senderId === undefined && chatId === undefined ? {} : { channelContext: { ...sender, ...chat } }),
@@ -46,7 +47,7 @@ export type Gate =
   /** Answered, or silent on purpose, without the model. */
   | { readonly kind: "replied"; readonly text: string };
 
-const BLOCKED_TEXT = "This message was blocked and not kept.";
+const BLOCKED_TEXT = "This message was blocked and not stored.";
 
 /** `before_agent_run`, then `before_agent_reply`. Undefined when the model is to be asked. */
 export async function askGates({ hooks }: TurnDeps, input: TurnInput, { context, prompt, seen, systemPrompt }: PreparedTurn): Promise<Gate | undefined> {

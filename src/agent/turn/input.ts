@@ -26,6 +26,10 @@ export interface TurnInput {
   readonly sessionKey: string;
   readonly agentId: string;
   readonly message: string;
+  /** Its sender wrote something that looks like what the gateway puts around messages: people are shown all of it. */
+  readonly isVerbatim?: boolean;
+  /** The message is in the transcript already, as its last one: it is answered once more. */
+  readonly again?: true;
   /** Another session wrote the message. */
   readonly provenance?: Provenance;
   /** What stands before the message, as lines of the system. */
@@ -45,10 +49,14 @@ export interface TurnInput {
   readonly inbound?: string;
   /** What the message says about its session, as fields of the entry: where it came from, where answers go. */
   readonly entryFields?: Readonly<Record<string, unknown>>;
+  /** A session that is made for this turn begins with what was said in this one, of the same agent. */
+  readonly forkOf?: string;
   /** Only these skills. */
   readonly skillFilter?: readonly string[];
   /** What starts it, where no one wrote the message. */
   readonly trigger?: "cron" | "heartbeat";
+  /** The scheduled job that it runs for. */
+  readonly jobId?: string;
   /** The session whose system lines it gets, where that is another one. */
   readonly eventsOf?: string;
   /** Only these tools. */
@@ -81,6 +89,7 @@ export interface TurnInput {
 /** A message that came in while the turn ran. */
 export interface Steered {
   readonly text: string;
+  readonly images?: readonly ImageContent[];
   /** Committed with it: the end of its own input. */
   readonly writes: readonly Write[];
   /** Called when that commit is done. A turn that throws before has not taken the message. */

@@ -95,7 +95,7 @@ export async function withOverride(
 
 /** A model that no catalogue has may not be there: then the one that would have answered does. */
 async function standardModels(models: Models, wish: ModelRequest, { entry, fallbacks }: Selection, log: Logger): Promise<readonly ModelEntry[]> {
-  log.warn(`a run asks for ${entry.provider}/${entry.id}, which no catalogue has; when its provider does not know it, the usual model answers`);
+  log.warn(`a run asks for ${entry.provider}/${entry.id}, which is in no catalogue; if its provider does not know it either, the default model answers`);
   const usual = await models.select(wish).catch(() => undefined);
   const known = new Set([entry, ...fallbacks].map(({ provider, id }) => `${provider}/${id}`));
   return usual ? [usual.entry, ...usual.fallbacks].filter(({ provider, id }) => !known.has(`${provider}/${id}`)) : [];

@@ -1,12 +1,12 @@
-import { messageOf } from "../../base/errors.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import type { AgentHookContext, HookLog } from "../../hooks/index.ts";
 import type { ToolSchema, UserMessage } from "../../protocol/index.ts";
-import { gatewayMessage, messageEntry, view, viewSettings, type MessageExtras, type View } from "../../sessions/index.ts";
+import { view, viewSettings, type MessageExtras, type View } from "../../sessions/index.ts";
 import type { StepRow } from "../../store/index.ts";
 import { failedOutcome, sessionChoice, type Toolbox } from "../../tools/index.ts";
 import { sessionFacts } from "../prompt/facts.ts";
-import type { BootstrapFile } from "../prompt/injected-files.ts";
+import type { BootstrapFile } from "../workspace/bootstrap-names.ts";
 import type { SystemPrompt } from "../prompt/system-prompt.ts";
 import { searchedSkills, type SkillsSnapshot } from "../skills/snapshot.ts";
 import { beginTurn, isBeginningRefused, type Begun, type TurnTarget } from "./begin.ts";
@@ -33,7 +33,7 @@ export interface PreparedTurn {
   readonly files: readonly BootstrapFile[];
   /** The conversation before this turn; of a turn that is resumed, with what it has so far. */
   readonly seen: View;
-  /** What is asked. Undefined when the turn is resumed and it was asked before. */
+  /** What is asked. Undefined when it is in the transcript already: the turn is resumed, or answers it once more. */
   readonly prompt: (UserMessage & MessageExtras) | undefined;
   /** Steps of the process before this one. */
   readonly steps: readonly StepRow[];
@@ -54,19 +54,20 @@ export async function prepareTurn(deps: TurnDeps, input: TurnInput, hookLog: Hoo
     } catch (error) {
       // The session was changed, or reset, since it was read: the turn belongs to the one that is there now.
       const isOvertaken = isBeginningRefused(error);
-      if (!isOvertaken && !input.resumed) await storeMessage(deps, input, begun, error);
+      if (!isOvertaken && !input.resumed) await storeMessage(deps, input, begun);
       if (!isOvertaken || attempt === MAX_RETRIES) throw error;
     }
   }
 }
 
-/** A turn that cannot be prepared, for want of a model for instance: its message stands in the conversation all the same, and what is wrong. */
-async function storeMessage(deps: TurnDeps, input: TurnInput, { target, committed }: Begun, error: unknown): Promise<void> {
+/** The message of a turn that cannot be prepared, for want of a model for instance, stands in the conversation all the same. The turn's end adds why it failed. */
+async function storeMessage(deps: TurnDeps, input: TurnInput, { target, committed }: Begun): Promise<void> {
+  if (input.again) return;
   try {
     await committed;
     const record = new TurnRecord(deps, input, target);
     record.addUser(userMessage(input, { text: input.message }, deps.clock.now()));
-    await record.now([(at) => messageEntry(at, { ...gatewayMessage("gateway-injected", "", at.at), stopReason: "error", errorMessage: messageOf(error) })]);
+    await record.flush();
   } catch (problem) {
     deps.log.warn(`a message could not be stored in its conversation: ${messageOf(problem)}`, { runId: input.runId });
   }
@@ -104,6 +105,9 @@ async function gather(deps: TurnDeps, input: TurnInput, { workspaceDir, begun, h
     ready = await withModel(deps, input, await withOverride(deps, input, target.entry, { models: model.models, asked: shaped.override }), parts);
   }
   const { chosen, seen } = ready;
+  const asked = steps.some(isAsked);
+  if (input.again && !asked && seen.messages.at(-1)?.role !== "user")
+    throw new AppError("CONFLICT", "the conversation continued or was reset before the message could be answered again; load it again and retry");
   const toolbox = shaped.toolsAllow ? allowedOnly(ready.toolbox, shaped.toolsAllow) : ready.toolbox;
   // Names of the host win.
   const clientTools = input.clientTools?.filter(({ name }) => !toolbox.schemas.some((own) => own.name === name)) ?? [];
@@ -119,13 +123,13 @@ async function gather(deps: TurnDeps, input: TurnInput, { workspaceDir, begun, h
     skills,
     files,
     seen,
-    prompt: steps.some(isAsked) ? undefined : userMessage(input, shaped, deps.clock.now()),
+    prompt: input.again || asked ? undefined : userMessage(input, shaped, deps.clock.now()),
     steps,
   };
 }
 
 /** A step after which the turn's message is in the transcript. */
-function isAsked({ kind, data }: StepRow): boolean {
+export function isAsked({ kind, data }: StepRow): boolean {
   return kind === "model.result" || (kind === "note" && isRecord(data) && data["said"] === true);
 }
 
@@ -139,7 +143,7 @@ interface ModelParts {
 
 /** What depends on the model: tools, the system prompt, how much of the conversation it can see. */
 async function withModel(deps: TurnDeps, input: TurnInput, chosen: ChosenModel, { target, session, files, skills, hookLog }: ModelParts) {
-  const { agentId, sessionKey, runId, owner, channel, senderId, accountId } = input;
+  const { agentId, sessionKey, runId, owner, channel, senderId, accountId, jobId } = input;
   const { entry: model, contextWindow } = chosen.selection;
   const choice = sessionChoice(target.entry);
   const searched = skills && searchedSkills(skills);
@@ -158,6 +162,7 @@ async function withModel(deps: TurnDeps, input: TurnInput, chosen: ChosenModel, 
     trace: { ...turnTrace(input), span: turnSpan(runId) },
     ...(senderId === undefined ? {} : { senderId }),
     ...(accountId === undefined ? {} : { accountId }),
+    ...(jobId === undefined ? {} : { jobId }),
     ...(choice ? { choice } : {}),
     ...(searched ? { skills: searched } : {}),
     ...(skills && skills.skills.length > 0 && deps.skills ? { skillEnv: deps.skills.environment(skills) } : {}),

@@ -6,7 +6,8 @@ import { reasoningLevel, type MessageExtras } from "../../sessions/index.ts";
 import type { InjectionRow } from "../../store/index.ts";
 import { SHOWN_OUTPUT_CHARS } from "../../tools/index.ts";
 import { repoRoot, userTimeZone, type SessionFacts } from "../prompt/facts.ts";
-import { injectFiles, type BootstrapFile } from "../prompt/injected-files.ts";
+import { injectFiles } from "../prompt/injected-files.ts";
+import type { BootstrapFile } from "../workspace/bootstrap-names.ts";
 import { buildSystemPrompt, type SystemPrompt } from "../prompt/system-prompt.ts";
 import { skillsOfAgent } from "../skills/eligibility.ts";
 import { searchedSkills, type SkillsSnapshot } from "../skills/snapshot.ts";
@@ -219,7 +220,7 @@ export async function shapePrompt(deps: TurnDeps, input: TurnInput, turn: Unshap
     ),
     text: events.length === 0 ? prompt : `${events.join("\n")}\n\n${prompt}`,
     after: bounded(
-      "behind the message",
+      "after the message",
       all.map(({ appendContext }) => appendContext),
     ),
     systemPrompt: systemText(systemPrompt, built, bounded),
@@ -241,7 +242,7 @@ const CONTEXT_CHARS = 32_000;
 /** What plugins add must not push out the conversation itself. */
 function boundedContext({ log }: TurnDeps, where: string, text: string, limit: number): string {
   if (text.length <= limit) return text;
-  log.warn(`plugins put ${text.length} characters ${where}: the first ${limit} are used`);
+  log.warn(`plugins added ${text.length} characters ${where}: only the first ${limit} are used`);
   return `${text.slice(0, limit).toWellFormed()}\n[${text.length - limit} more characters of plugins were left out]`;
 }
 
@@ -252,7 +253,7 @@ function systemText(own: string, built: readonly BuildResult[], bounded: (where:
     built.map(({ prependSystemContext }) => prependSystemContext),
   );
   const after = bounded(
-    "behind the system prompt",
+    "after the system prompt",
     built.map(({ appendSystemContext }) => appendSystemContext),
   );
   return filled([before, replaced ?? own, after]).join("\n\n");
@@ -327,5 +328,11 @@ export function userMessage(
 ): UserMessage & MessageExtras {
   const context = (added: string): UserMessage["content"] & object => (added === "" ? [] : [{ type: "text", text: added, openclawContext: true }]);
   const content = [...context(before), { type: "text" as const, text }, ...context(after), ...(input.images ?? [])];
-  return { role: "user", content, timestamp, ...(input.provenance ? { provenance: input.provenance } : {}) };
+  return {
+    role: "user",
+    content,
+    timestamp,
+    ...(input.provenance ? { provenance: input.provenance } : {}),
+    ...(input.isVerbatim ? { openclawVerbatim: true } : {}),
+  };
 }

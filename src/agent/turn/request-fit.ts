@@ -99,7 +99,7 @@ export function createRequestFit({
       const { images } = withoutImages(sent);
       if (bare || images === 0) return false;
       bare = true;
-      refusal = `The provider refused the pictures: ${images === 1 ? "1 image" : `${images} images`} left out of this conversation from now on. The transcript keeps everything.`;
+      refusal = `The provider rejected the images: ${images === 1 ? "1 image" : `${images} images`} left out of this conversation from now on. The transcript keeps everything.`;
       return true;
     },
     takeNotice() {

@@ -1,5 +1,6 @@
 import { messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
+import { looksMade } from "../../base/user-text.ts";
 import { createFinalizeRetries, createHookLog } from "../../hooks/index.ts";
 import type { AssistantMessage, ModelMessage, ToolResultMessage, UserMessage } from "../../protocol/index.ts";
 import {
@@ -22,23 +23,23 @@ import { askGates, reportEnd, reportSession, type Gate } from "./hooks.ts";
 import type { Steered, TurnEnd, TurnInput, TurnPorts } from "./input.ts";
 import { maskedAnswer } from "./masked.ts";
 import { usageRow } from "./model.ts";
-import { prepareTurn, type PreparedTurn } from "./prepare.ts";
+import { isAsked, prepareTurn, type PreparedTurn } from "./prepare.ts";
 import { TurnRecord, type Draft } from "./record.ts";
 import { textOf } from "./reply.ts";
 import { createTurnTools, MESSAGING, resumeCalls, TurnLeft } from "./tools.ts";
 
-/** The turn died too often to be resumed once more. */
+/** The turn was interrupted too often to be resumed. */
 export const GIVEN_UP = "given-up";
 
 /**
- * One turn: prepare, ask the model, carry out its calls, and put the end on disk. Undefined when the process stops first: the turn is left for
- * the next start.
+ * Runs one turn: prepares it, asks the model, runs its tool calls and stores the end. Undefined when the process stops first: the next start
+ * resumes the turn.
  */
 export async function runTurn(deps: TurnDeps, input: TurnInput, ports: TurnPorts): Promise<TurnEnd | typeof GIVEN_UP | undefined> {
   try {
     return await attemptTurn(deps, input, ports);
   } catch (error) {
-    // Another process changed the session that was held here. Nothing of the turn is on disk: it begins again with what is there now.
+    // Another process changed the session this lane holds. Nothing of the turn is on disk, so it starts again from the current state.
     if (!isBeginningRefused(error)) throw error;
     await ports.again?.();
     return attemptTurn(deps, input, ports);
@@ -64,7 +65,7 @@ async function attemptTurn(all: TurnDeps, asked: TurnInput, ports: TurnPorts): P
   return gate ? endAtGate(run, gate) : converse(run);
 }
 
-/** A note about an image that cannot be shown is part of the message. */
+/** Notes about images that cannot be shown become part of the message. */
 async function withFittingImages({ fitImages }: TurnDeps, input: TurnInput, images: NonNullable<TurnInput["images"]>): Promise<TurnInput> {
   const fitted = (await fitImages?.(images)) ?? images;
   const notes = fitted.flatMap((part) => (part.type === "text" ? [part.text] : []));
@@ -72,7 +73,7 @@ async function withFittingImages({ fitImages }: TurnDeps, input: TurnInput, imag
   return { ...input, message, images: fitted.filter((part) => part.type === "image") };
 }
 
-/** Plugins answered in the model's place, or kept the message away from it. */
+/** A plugin answered in place of the model, or blocked the message. */
 async function endAtGate(run: TurnRun, gate: Gate): Promise<TurnEnd> {
   const { deps, input, ports, turn, record, startedAt } = run;
   const endedAt = deps.clock.now();
@@ -89,7 +90,7 @@ async function endAtGate(run: TurnRun, gate: Gate): Promise<TurnEnd> {
     return end;
   }
   const made: TurnEnd = { ...base, status: "blocked", error: `blocked by ${gate.pluginId ?? "a plugin"}` };
-  // The message itself is stored nowhere: not in the transcript, the inbox or the log of the database.
+  // The message itself is not stored anywhere: not in the transcript, the inbox or the database's write-ahead log.
   const block = { pluginId: gate.pluginId, at: endedAt };
   const notice = { role: "user", content: [{ type: "text", text }], timestamp: endedAt, openclawBlock: block } as const;
   record.later(
@@ -97,11 +98,11 @@ async function endAtGate(run: TurnRun, gate: Gate): Promise<TurnEnd> {
     input.inboxIds.map((id): Write => ["inbox.redact", { id, text: "" }]),
   );
   const end = await finishTurn(run, made, (shown) => [(at) => messageEntry(at, { ...notice, ...shown })]);
-  await deps.store.checkpoint({ truncate: true }).catch((error: unknown) => deps.log.warn(`the log could not be emptied: ${messageOf(error)}`));
+  await deps.store.checkpoint({ truncate: true }).catch((error: unknown) => deps.log.warn(`could not truncate the write-ahead log: ${messageOf(error)}`));
   return end;
 }
 
-/** The loop, from the message to the end that is on disk. Undefined when the process stops first. */
+/** Runs the loop from the message until the end is stored. Undefined when the process stops first. */
 async function converse(run: TurnRun): Promise<TurnEnd | undefined> {
   const { deps, input, ports, turn, record, signal } = run;
   let isWritten = turn.prompt === undefined;
@@ -113,7 +114,8 @@ async function converse(run: TurnRun): Promise<TurnEnd | undefined> {
         record.addUser(turn.prompt, [], () => (isWritten = true)),
         turn.prompt,
       );
-    const messages = prompt ? [...turn.seen.messages, prompt] : await resumeCalls(run);
+    const isResumed = turn.steps.some(isAsked);
+    const messages = prompt ? [...turn.seen.messages, prompt] : isResumed ? await resumeCalls(run) : turn.seen.messages;
     const result = await runLoop(loopPorts(run), { messages, signal, continues: input.maxTokens === undefined });
     if (ports.stopping.aborted && !ports.signal.aborted) return undefined;
     return await conclude(run, result, messages);
@@ -126,21 +128,21 @@ async function converse(run: TurnRun): Promise<TurnEnd | undefined> {
   }
 }
 
-/** A prompt of another session as the model sees it, in this turn and in all later ones. */
+/** A prompt from another session, as the model sees it in this and all later turns. */
 function asSeen(message: UserMessage, { provenance }: MessageExtras): ModelMessage {
   return provenance === undefined ? message : (readUserMessage(message.content, message.timestamp, provenance) ?? message);
 }
 
-/** The commit that had the user's message failed, such as on a full disk: the message alone may fit, and belongs above the reason why the turn failed. */
+/** The commit with the user's message failed, for example on a full disk. The message alone may fit: store it before the failure note. */
 async function storePrompt({ deps, input, turn }: TurnRun, prompt: UserMessage): Promise<void> {
   const record = new TurnRecord(deps, input, turn.target);
   record.addUser(prompt);
   await record.flush().catch((error: unknown) => {
-    deps.log.warn(`the user's message could not be stored in the conversation: ${messageOf(error)}`, { runId: input.runId });
+    deps.log.warn(`could not store the user's message in the conversation: ${messageOf(error)}`, { runId: input.runId });
   });
 }
 
-/** A new transcript begins with the model and its level; a change of the model is noted. */
+/** A new transcript begins with the model and its thinking level; a change of model is recorded. */
 function openingDrafts({ target, chosen, prompt }: PreparedTurn): readonly Draft[] {
   const { entry } = chosen.selection;
   const { state, items } = target.path;
@@ -149,12 +151,12 @@ function openingDrafts({ target, chosen, prompt }: PreparedTurn): readonly Draft
   return [(at) => modelChangeEntry(at, entry.provider, entry.id), ...first, (at) => modelSnapshotEntry(at, entry)];
 }
 
-/** What the loop needs of a turn. */
+/** The loop's dependencies, from a turn. */
 function loopPorts(run: TurnRun): LoopPorts {
   const { deps, input, ports, record, tools, calls } = run;
   const steeredOf = new WeakMap<UserMessage, Steered>();
 
-  async function keep(message: AssistantMessage | ToolResultMessage | UserMessage): Promise<AssistantMessage | ToolResultMessage | UserMessage> {
+  async function persist(message: AssistantMessage | ToolResultMessage | UserMessage): Promise<AssistantMessage | ToolResultMessage | UserMessage> {
     if (message.role === "user") {
       await record.reopen();
       const { writes = [], committed } = steeredOf.get(message) ?? {};
@@ -176,11 +178,17 @@ function loopPorts(run: TurnRun): LoopPorts {
     spent: (part) => record.later([], [["usage.add", usageRow(input, part, calls.last.ms, deps.clock.now())]]),
     runTool: tools.run,
     isParallel: tools.isParallel,
-    // A message of one role is given back as one of the same role.
-    keep: keep as LoopPorts["keep"],
+    // The stored message has the same role as the one passed in.
+    keep: persist as LoopPorts["keep"],
     steered: () =>
       (ports.steered?.() ?? []).map((steered) => {
-        const message: UserMessage = { role: "user", content: [{ type: "text", text: steered.text }], timestamp: deps.clock.now() };
+        const verbatim: MessageExtras = looksMade(steered.text) ? { openclawVerbatim: true } : {};
+        const message: UserMessage = {
+          role: "user",
+          content: [{ type: "text", text: steered.text }, ...(steered.images ?? [])],
+          timestamp: deps.clock.now(),
+          ...verbatim,
+        };
         steeredOf.set(message, steered);
         return message;
       }),
@@ -190,7 +198,7 @@ function loopPorts(run: TurnRun): LoopPorts {
   };
 }
 
-/** Plugins may ask for one more pass before an answer counts. */
+/** Plugins may ask for another pass before an answer is final. */
 function finalizer({ deps, input, turn, signal }: TurnRun): LoopPorts["finalize"] {
   let retries: ReturnType<typeof createFinalizeRetries> | undefined;
   let attempt = 0;

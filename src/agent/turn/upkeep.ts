@@ -3,7 +3,7 @@ import type { SessionEntry } from "../../protocol/index.ts";
 import type { Write } from "../../store/index.ts";
 import { compactionSettings, memoryFlushDue, memoryFlushed, memoryFlushPrompts, memoryFlushThreshold } from "../compaction/index.ts";
 import { userTimeZone } from "../prompt/facts.ts";
-import { transcriptOf } from "./begin.ts";
+import { transcriptOf } from "./fork.ts";
 import { createCompactor } from "./compactor.ts";
 import type { TurnDeps } from "./deps.ts";
 import { hookContext } from "./hooks.ts";
@@ -76,6 +76,6 @@ export async function flushMemory(deps: TurnDeps, input: TurnInput, end: TurnEnd
     const end = await runTurn(deps, flush, { ...ports, emit: () => {}, origin: () => "rpc" });
     if (end) await deps.store.write("sessions.patch", { key: sessionKey, patch: memoryFlushed(session.entry, deps.clock.now()) });
   } catch (error) {
-    deps.log.warn(`notes could not be written before the conversation is summed up: ${messageOf(error)}`, { sessionKey });
+    deps.log.warn(`notes could not be written before compaction: ${messageOf(error)}`, { sessionKey });
   }
 }

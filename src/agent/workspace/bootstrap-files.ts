@@ -2,14 +2,11 @@ import { lstat, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { createRootedFiles } from "../../base/rooted-files.ts";
-import type { BootstrapFile } from "../prompt/injected-files.ts";
-import type { SessionFacts } from "../prompt/facts.ts";
-import { BOOTSTRAP_NAMES, FEW_NAMES, HEARTBEAT_NAME, MEMORY_NAMES } from "./bootstrap-names.ts";
+import { BOOTSTRAP_NAMES, FEW_NAMES, HEARTBEAT_NAME, MEMORY_NAMES, type BootstrapFile, type BootstrapSet } from "./bootstrap-names.ts";
 
 export interface ReadBootstrapOptions {
   readonly folder: string;
-  /** Which files: all, all but the private memory, the few for sub-agents and jobs, or the one for heartbeats outside the main session. */
-  readonly which: SessionFacts["files"];
+  readonly which: BootstrapSet;
 }
 
 /** Larger files are read at both ends only. */
@@ -23,7 +20,7 @@ const END_BYTES = 262_144;
 export type ReadBootstrapFiles = (options: ReadBootstrapOptions) => Promise<readonly BootstrapFile[]>;
 
 /** The files of each kind of session, in their order. */
-const NAMES: Readonly<Record<SessionFacts["files"], readonly string[]>> = {
+const NAMES: Readonly<Record<BootstrapSet, readonly string[]>> = {
   all: [...BOOTSTRAP_NAMES, ...MEMORY_NAMES],
   shared: BOOTSTRAP_NAMES,
   few: BOOTSTRAP_NAMES.filter((name) => FEW_NAMES.has(name)),
@@ -42,7 +39,7 @@ export interface FolderWatching {
 /** A folder that is watched: how often it changed, and what was shown of it then. */
 interface WatchedFolder {
   changes: number;
-  readonly shown: Map<SessionFacts["files"], { readonly at: number; readonly changes: number; readonly files: readonly BootstrapFile[] }>;
+  readonly shown: Map<BootstrapSet, { readonly at: number; readonly changes: number; readonly files: readonly BootstrapFile[] }>;
 }
 
 /** As long as nothing happens in a folder its files are not even looked at; for this long, because some changes are not reported. */
@@ -120,7 +117,7 @@ const S_IFMT = 0o170000;
 const S_IFREG = 0o100000;
 
 /** True when a session of this kind may see the file: what hooks add is held to the same rule. */
-export function belongsTo(which: SessionFacts["files"], name: string): boolean {
+export function belongsTo(which: BootstrapSet, name: string): boolean {
   if (which === "few") return FEW_NAMES.has(name);
   if (which === "heartbeat") return name === HEARTBEAT_NAME;
   return which === "all" || !MEMORY.has(name);
@@ -150,7 +147,7 @@ async function readFile(folder: string, name: string): Promise<Read> {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof AppError)) return messageOf(error);
-  if (error.code === "PERMISSION_DENIED") return "it may not be read, or lies outside the workspace";
+  if (error.code === "PERMISSION_DENIED") return "it may not be read, or is outside the workspace";
   return error.code === "INVALID_INPUT" ? "it is not a regular file" : error.message;
 }
 

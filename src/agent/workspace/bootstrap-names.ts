@@ -23,3 +23,18 @@ export interface TemplateFacts {
 
 /** First contents of a workspace. Without `BOOTSTRAP.md` there is no first conversation. */
 export type WorkspaceFiles = Readonly<Record<Exclude<BootstrapName, "BOOTSTRAP.md">, string> & { readonly "BOOTSTRAP.md"?: string }>;
+
+/** Which files a prompt shows: all, all but the private memory, the few for sub-agents and jobs, or the one for heartbeats outside the main session. */
+export type BootstrapSet = "all" | "shared" | "few" | "heartbeat";
+
+/** A file of the workspace as it was read; `agent:bootstrap` hooks see and change these. */
+export interface BootstrapFile {
+  readonly name: string;
+  readonly path: string;
+  readonly content?: string;
+  readonly missing: boolean;
+  /** Characters on disk, when `content` is only a part of them. */
+  readonly rawChars?: number;
+  /** Why it was not read although it is there. */
+  readonly refused?: string;
+}

@@ -160,7 +160,7 @@ async function makeFile(folder: string, name: BootstrapName, text: string): Prom
     handle = await open(path, "wx", 0o644);
   } catch (error) {
     if (systemCode(error) === "EEXIST") return false;
-    throw fileError(path, "could not make the workspace file", error);
+    throw fileError(path, "could not create the workspace file", error);
   }
   await using file = handle;
   await file.writeFile(text);
@@ -170,7 +170,7 @@ async function makeFile(folder: string, name: BootstrapName, text: string): Prom
 /** True when there is nothing in it but folders like `.openclaw` that we make ourselves. */
 async function isBrandNew(folder: string): Promise<boolean> {
   const entries = await readdir(folder).catch((error: unknown) => {
-    throw fileError(folder, "could not look into the workspace", error);
+    throw fileError(folder, "could not read the workspace", error);
   });
   return entries.every((name) => name === ".openclaw" || name === ".DS_Store");
 }

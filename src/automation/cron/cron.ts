@@ -6,27 +6,29 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { Config } from "../../config/index.ts";
 import type { Responder } from "../../conversation/index.ts";
 import type { EventPayload } from "../../protocol/index.ts";
 import type { CronSlotRow, Store, Write } from "../../store/index.ts";
 import { createJob, patchedSchedule, patchJob, withFittingName, type CronJob, type JobPatch, type NewJob } from "./job.ts";
-import { changeJob, extraOf, jobOf, putJob, rowOf, type Extra } from "./jobs.ts";
+import { changeJob, jobOf, putJob, rowOf } from "./jobs.ts";
 import { createPlanner } from "./planner.ts";
 import type { RunRecord } from "./run.ts";
-import { createRunner } from "./runner.ts";
+import { createRunner, type Runner } from "./runner.ts";
 import { checkSchedule, parseAt, previewTimes, timesOf, type Preview, type Schedule } from "./schedule.ts";
 import { upcomingTimes, type Upcoming } from "./upcoming.ts";
+import { createWebhooks, type WebhookDeps, type WebhookRecord } from "./webhook.ts";
 
 export type CronEvent = EventPayload<"cron">;
 export type CronEntry = CronEvent & { readonly ts: number };
 
 /** Notified about everything that happens to jobs. A job that was removed before its run began is not known any more. */
-export type Emit = (event: CronEvent, job: CronJob | undefined, extra?: Extra) => void;
+export type Emit = (event: CronEvent, job: CronJob | undefined) => void;
 
 export interface CronDeps {
-  readonly config: Pick<Config, "current">;
+  readonly config: WebhookDeps["config"];
   readonly store: Pick<Store, "read" | "write" | "commit">;
+  /** How webhooks are reached. */
+  readonly reach?: WebhookDeps["reach"];
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
@@ -38,6 +40,8 @@ export interface CronDeps {
     readonly idempotencyKey: string;
     /** The next heartbeat acts on it. */
     readonly wake?: { readonly source: "cron"; readonly now: false };
+    /** It stays until a turn has read it, however many come after it. */
+    readonly keep?: true;
   }) => Write;
   /** The writes that put a text into a session as the agent's, and what shows it once they are on disk. Undefined when there is no such session. */
   readonly post: (message: {
@@ -50,6 +54,8 @@ export interface CronDeps {
   readonly runnable: (text: string) => string;
   /** Called once it is on disk. */
   readonly emit: Emit;
+  /** Called when the next run of a job was planned for another time, once it is on disk. */
+  readonly scheduled: (job: CronJob) => void;
   /** The setting or the variable that lets jobs only run by hand; undefined when they run by themselves. */
   readonly disabledBy: () => string | undefined;
 }
@@ -66,7 +72,7 @@ export interface Cron extends AsyncDisposable {
   remove(id: string): Promise<boolean>;
   /** Runs a job now and resolves when it has ended. */
   run(id: string, mode: "due" | "force"): Promise<{ readonly ran: boolean; readonly reason?: "already-running" | "not-due" }>;
-  /** Finished and missed runs, oldest first. */
+  /** The last runs, oldest first: finished, missed, and those that have started. */
   runs(id: string, limit: number): Promise<readonly CronEntry[]>;
   /** The times at which a schedule would run: of this job, or of a new one. Refuses a schedule that cannot be used. */
   next(schedule: Schedule, count: number, id?: string): Promise<Preview>;
@@ -85,11 +91,20 @@ export function withNext(job: CronJob, now: number): CronJob {
 
 /** A finished slot as `cron.runs` and the file of a job's runs show it. */
 export function entryOf({ jobId, scheduledAt, state, status, finishedAt, detail }: CronSlotRow): CronEntry {
-  const { status: _, ...record } = (detail ?? {}) as Partial<RunRecord> & { readonly durationMs?: number };
+  const { status: _, ...record } = (detail ?? {}) as Partial<RunRecord> & { readonly durationMs?: number; readonly webhook?: WebhookRecord };
   const about = { ts: finishedAt ?? scheduledAt, jobId, action: "finished", runAtMs: scheduledAt } as const;
   if (state === "missed") return { ...about, status: "skipped", error: "missed: the gateway was not running, or the time was too long ago" };
   return { ...about, ...record, ...(status === null ? {} : { status }) };
 }
+
+/** A slot that is claimed and has not ended. */
+const startedEntryOf = ({ jobId, scheduledAt, claimedAt }: CronSlotRow, waiting: string | undefined): CronEntry => ({
+  ts: claimedAt,
+  jobId,
+  action: "started",
+  runAtMs: scheduledAt,
+  ...(waiting === undefined ? {} : { waiting }),
+});
 
 async function preview({ store, clock }: CronDeps, schedule: Schedule, count: number, id: string | undefined): Promise<Preview> {
   const row = id === undefined ? undefined : await store.read("cron.job.get", { id });
@@ -97,24 +112,33 @@ async function preview({ store, clock }: CronDeps, schedule: Schedule, count: nu
   return previewTimes(checked, clock.now(), count, row?.id);
 }
 
+async function lastRuns({ store }: CronDeps, runner: Pick<Runner, "waiting">, id: string, limit: number): Promise<readonly CronEntry[]> {
+  const slots = await store.read("cron.slot.list", { jobId: id, limit });
+  if (slots.length === 0) await rowOf(store, id);
+  return slots.map((slot) => (slot.state === "running" ? startedEntryOf(slot, runner.waiting(slot)) : entryOf(slot))).reverse();
+}
+
 export function createCron(deps: CronDeps): Cron {
   const { store, clock, ids, log } = deps;
-  const runner = createRunner(deps, (at) => planner.planned(at));
+  const webhooks = createWebhooks(deps);
+  const runner = createRunner(deps, { planned: (at) => planner.planned(at), post: webhooks.post });
   const planner = createPlanner(deps, runner);
   /** Jobs that are being claimed by hand. */
   const forced = new Set<string>();
 
-  function changed(job: CronJob, action: "added" | "updated"): CronJob {
+  function changed(job: CronJob, action: "added" | "updated", before?: number): CronJob {
     const { nextRunAtMs } = job.state;
     if (nextRunAtMs !== undefined) planner.planned(nextRunAtMs);
     deps.emit({ jobId: job.id, action, ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) }, job);
+    if (nextRunAtMs !== undefined && nextRunAtMs !== before) deps.scheduled(job);
     return job;
   }
 
   return {
     async start() {
       const left = await store.read("cron.slot.running", {});
-      if (left.length > 0) log.info(`${left.length} runs of cron jobs continue from the previous process`);
+      if (left.length > 0) log.info(`${left.length} cron runs resumed from the previous process`);
+      await webhooks.resume();
       for (const { jobId, scheduledAt } of left) void runner.run({ jobId, scheduledAt, isResumed: true });
       await planner.start();
     },
@@ -136,12 +160,13 @@ export function createCron(deps: CronDeps): Cron {
       const now = clock.now();
       const isReplanned = patch.schedule !== undefined || patch.enabled !== undefined;
       const make = (old: CronJob): CronJob => (isReplanned ? withNext(patchJob(old, patch, now), now) : patchJob(old, patch, now));
-      return changed(await changeJob(store, id, make), "updated");
+      const { job, old } = await changeJob(store, id, make);
+      return changed(job, "updated", old.state.nextRunAtMs);
     },
     async remove(id) {
       const row = await store.read("cron.job.get", { id });
       if (!row || !(await store.write("cron.job.delete", { id })).deleted) return false;
-      deps.emit({ jobId: id, action: "removed" }, jobOf(row), extraOf(row));
+      deps.emit({ jobId: id, action: "removed" }, jobOf(row));
       return true;
     },
     async run(id, mode) {
@@ -164,19 +189,13 @@ export function createCron(deps: CronDeps): Cron {
       }
       return { ran: true };
     },
-    async runs(id, limit) {
-      const slots = await store.read("cron.slot.list", { jobId: id, limit });
-      if (slots.length === 0) await rowOf(store, id);
-      return slots
-        .filter(({ state }) => state !== "running")
-        .map(entryOf)
-        .reverse();
-    },
+    runs: (id, limit) => lastRuns(deps, runner, id, limit),
     upcoming: (range) => upcomingTimes(store, range),
     next: (schedule, count, id) => preview(deps, schedule, count, id),
     async [Symbol.asyncDispose]() {
       runner.close();
       await planner.close();
+      await webhooks.close();
     },
   };
 }

@@ -15,7 +15,7 @@ const MAX_ONE_BY_ONE = 10;
 /** How times that did not run are recorded: one by one, or many as one at the last of them. */
 export function passedOverAs(times: readonly number[], why: string): { readonly times: readonly number[]; readonly why: string } {
   if (times.length <= MAX_ONE_BY_ONE) return { times, why };
-  return { times: times.slice(-1), why: `${why} (${times.length.toLocaleString("en")} times, the last of which is this one)` };
+  return { times: times.slice(-1), why: `${why} (${times.length.toLocaleString("en")} times, most recently now)` };
 }
 
 export interface Due {

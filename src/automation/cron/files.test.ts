@@ -142,7 +142,7 @@ test("jobs without a plan are planned, a reminder of the past that never ran is 
     ["b", "past", T0 - 86_400_000],
     ["a", "one", T0 + 59_000],
   ]);
-  expect(warnings).toEqual([expect.stringContaining('"two": another job has its id, a')]);
+  expect(warnings).toEqual([expect.stringContaining('"two": another job has the same id, a')]);
 });
 
 test("a torn file, and one of a newer version, change nothing and are named", async () => {
@@ -154,7 +154,7 @@ test("a torn file, and one of a newer version, change nothing and are named", as
   write(`{ "version": 7, "jobs": [] }`);
   await files.import();
   expect((await jobs()).map(({ id }) => id)).toEqual(["a", "b"]);
-  expect(warnings).toEqual([expect.stringContaining("cannot be read and were left out"), expect.stringContaining("newer version (7)")]);
+  expect(warnings).toEqual([expect.stringContaining("cannot be read and were skipped"), expect.stringContaining("newer version (7)")]);
 });
 
 const JOB = { schedule: { kind: "every", everyMs: 60_000 }, payload: { kind: "agentTurn", message: "hi" }, createdAtMs: T0 - 1000 };

@@ -65,7 +65,7 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
   let writing: Promise<unknown> = Promise.resolve();
 
   const inOrder = (work: () => Promise<unknown>): void => {
-    writing = writing.then(work).catch((error: unknown) => log.warn(`the files of cron jobs could not be written: ${messageOf(error)}`, { path }));
+    writing = writing.then(work).catch((error: unknown) => log.warn(`the cron jobs file could not be written: ${messageOf(error)}`, { path }));
   };
 
   /** Writes jobs page by page: one that changes after its page was read has the file written again. */
@@ -103,7 +103,7 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
       await store.commit([putJob(isReplanned ? withNext(job, clock.now()) : job, row?.version ?? 0, extra)]);
     }
     for (const id of known.keys()) await store.write("cron.job.delete", { id });
-    log.info(`${jobs.length} cron jobs were read from ${path}, which another program wrote`);
+    log.info(`${jobs.length} cron jobs were read from ${path}, which was changed by another program`);
   }
 
   return {
@@ -111,21 +111,21 @@ export function createCronFiles(deps: CronFilesDeps): CronFiles {
     async import() {
       const written = writtenOf(await store.read("meta.get", { key: META }));
       const text = await readUnlessOwn(path, written).catch((error: unknown) => {
-        if (!isMissing(error)) log.warn(`the cron jobs in ${path} cannot be read and were left out: ${messageOf(error)}`);
+        if (!isMissing(error)) log.warn(`the cron jobs in ${path} cannot be read and were skipped: ${messageOf(error)}`);
         return undefined;
       });
       if (text === undefined) return;
       const { value, issues } = parseDocument(text);
       if (!isRecord(value) || !Array.isArray(value["jobs"]) || issues.some(({ severity }) => severity === "error")) {
-        log.warn(`the cron jobs in ${path} cannot be read and were left out: it is no list of jobs; repair it, or put ${path}.bak in its place`);
+        log.warn(`the cron jobs in ${path} cannot be read and were skipped: the file is not a list of jobs; repair it or restore ${path}.bak`);
         return;
       }
       if (typeof value["version"] === "number" && value["version"] > VERSION) {
-        log.warn(`the cron jobs in ${path} were written by a newer version (${value["version"]}) and were left out`);
+        log.warn(`the cron jobs in ${path} were written by a newer version (${value["version"]}) and were skipped`);
         return;
       }
       const read = await readJobs(value["jobs"], clock.now());
-      for (const { problem } of read.unreadable) log.warn(`a cron job in ${path} was left out: ${problem}`);
+      for (const { problem } of read.unreadable) log.warn(`a cron job in ${path} was skipped: ${problem}`);
       await store.write("meta.set", { key: UNREADABLE, value: read.unreadable.map(({ raw }) => raw) });
       await takeOver(read.jobs, written.versions.length === 0);
       // From here on the store is ahead of this text, whether or not the file is written again.
@@ -273,7 +273,7 @@ async function readJobs(list: readonly unknown[], now: number): Promise<ReadJobs
     const { known: input, extra } = divide(isRecord(normal) ? normal : {}, CRON_FIELDS.job);
     const issues = validators.params("cron.add", input) ?? [];
     const problem =
-      typeof id !== "string" || id === "" ? "it has no id" : jobs.some(({ job }) => job.id === id) ? `another job has its id, ${id}` : issues.join("; ");
+      typeof id !== "string" || id === "" ? "it has no id" : jobs.some(({ job }) => job.id === id) ? `another job has the same id, ${id}` : issues.join("; ");
     if (typeof id !== "string" || problem !== "") {
       unreadable.push({ raw, problem: `${name}: ${problem}` });
       continue;

@@ -5,4 +5,3 @@ export { cronTool } from "./tool.ts";
 export { targetOf } from "./run.ts";
 export { previewTimes } from "./schedule.ts";
 export { createRetention } from "./retention.ts";
-export { postRun } from "./webhook.ts";

@@ -16,7 +16,7 @@ const MAX_NAME = 200;
 /** Refuses a name that is too long for lists and for the label of a session. */
 function checkName(name: string): void {
   const { length } = name.trim();
-  if (length > MAX_NAME) throw invalid(`the name of a job has at most ${MAX_NAME} characters, this one has ${length}; write the rest into its description`);
+  if (length > MAX_NAME) throw invalid(`the name of a job has at most ${MAX_NAME} characters, this one has ${length}; put the rest in its description`);
 }
 
 /** Gives the job back if its name fits. */
@@ -30,7 +30,7 @@ function checkPairing({ sessionTarget, payload, delivery }: Pick<CronJob, "sessi
   if (sessionTarget === "main" && payload.kind !== "systemEvent") throw invalid('main cron jobs require payload.kind="systemEvent"');
   if (sessionTarget === "isolated" && payload.kind !== "agentTurn") throw invalid('isolated cron jobs require payload.kind="agentTurn"');
   if (sessionTarget === "main" && delivery !== undefined && delivery.mode === "announce")
-    throw invalid('cron delivery to a chat is only supported for sessionTarget="isolated"; a main job answers in its own session');
+    throw invalid('cron delivery to a chat is only supported for sessionTarget="isolated"; a main job replies in its own session');
   if (delivery?.mode !== "webhook") return;
   if (delivery.to === undefined || !URL.canParse(delivery.to) || !/^https?:$/.test(new URL(delivery.to).protocol))
     throw invalid(`delivery.mode "webhook" needs delivery.to: an http or https address, got ${JSON.stringify(delivery.to)}`);

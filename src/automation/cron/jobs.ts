@@ -68,8 +68,8 @@ export async function changeJobIfThere(
 }
 
 /** Changes a job that has to be there. */
-export async function changeJob(store: JobStore, id: string, make: (job: CronJob) => CronJob): Promise<CronJob> {
+export async function changeJob(store: JobStore, id: string, make: (job: CronJob) => CronJob): Promise<{ readonly job: CronJob; readonly old: CronJob }> {
   const changed = await changeJobIfThere(store, id, make);
   if (!changed) throw unknownJob(id);
-  return changed.job;
+  return changed;
 }

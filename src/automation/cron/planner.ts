@@ -5,6 +5,7 @@ import type { CronJobRow } from "../../store/index.ts";
 import type { CronDeps } from "./cron.ts";
 import { dueRuns, passedOverAs, type Due } from "./due.ts";
 import { changeJob, jobOf } from "./jobs.ts";
+import type { CronJob } from "./job.ts";
 import type { Runner } from "./runner.ts";
 import { timesOf } from "./schedule.ts";
 
@@ -24,14 +25,14 @@ const BATCH = 100;
 const LOOK_AGAIN_MS = 60_000;
 const RETRY_MS = 5000;
 const MAX_SCHEDULE_ERRORS = 3;
-const STILL_RUNNING = "the previous run had not ended";
-const TOO_OFTEN = "the job came due again before it could be started";
+const STILL_RUNNING = "the previous run was still active";
+const TOO_OFTEN = "the job came due again before it could start";
 
 /** A schedule that cannot be computed ends its job after some attempts, instead of failing for ever. */
-async function unplannable({ store, clock, log, emit }: CronDeps, id: string, error: unknown): Promise<void> {
+async function unplannable({ store, clock, log, emit, scheduled }: CronDeps, id: string, error: unknown): Promise<void> {
   const text = `schedule error: ${messageOf(error)}`;
   log.warn(text, { jobId: id });
-  const job = await changeJob(store, id, (old) => {
+  const { job } = await changeJob(store, id, (old) => {
     const { nextRunAtMs: _, ...state } = old.state;
     const failures = (state.consecutiveErrors ?? 0) + 1;
     const isOver = failures >= MAX_SCHEDULE_ERRORS;
@@ -39,20 +40,26 @@ async function unplannable({ store, clock, log, emit }: CronDeps, id: string, er
     return { ...old, enabled: !isOver, state: { ...state, ...next, consecutiveErrors: failures, lastError: text, lastStatus: "error" } };
   });
   emit({ jobId: id, action: "updated", error: text }, job);
+  if (job.state.nextRunAtMs !== undefined) scheduled(job);
 }
 
+/** A job whose next run is at this time. */
+const nextAt = (job: CronJob, nextRunAtMs: number): CronJob => ({ ...job, state: { ...job.state, nextRunAtMs } });
+
 /** The clock was set back: jobs that were planned by the later time are planned again. Times that ran already have their slots and do not run twice. */
-async function replan({ store, clock, log }: CronDeps): Promise<void> {
+async function replan({ store, clock, log, scheduled }: CronDeps): Promise<void> {
   const now = clock.now();
-  log.warn("the clock was set back: scheduled jobs are planned again");
+  log.warn("the clock was set back: scheduled jobs are replanned");
   try {
     for (const row of await store.read("cron.job.list", { enabled: true })) {
       const job = jobOf(row);
       const next = job.schedule.kind === "at" ? undefined : timesOf(job.schedule, row.id).next(now);
-      if (next !== undefined && row.nextRunAt !== null && next < row.nextRunAt) await store.write("cron.job.next", { id: row.id, nextRunAt: next });
+      if (next === undefined || row.nextRunAt === null || next >= row.nextRunAt) continue;
+      await store.write("cron.job.next", { id: row.id, nextRunAt: next });
+      scheduled(nextAt(job, next));
     }
   } catch (error) {
-    log.warn(`scheduled jobs could not be planned again: ${messageOf(error)}`);
+    log.warn(`scheduled jobs could not be replanned: ${messageOf(error)}`);
   }
 }
 
@@ -75,12 +82,13 @@ function createClaim(deps: CronDeps, runner: Runner): (row: CronJobRow, now: num
     const { run, missed, passed, next = null } = due;
     const isBusy = runner.isBusy(jobId);
     const skip = (runAtMs: number, error: string): void => {
-      log[late.has(jobId) ? "debug" : "info"](`a run of the cron job "${job.name}" did not take place: ${error}`, { jobId, runAtMs });
+      log[late.has(jobId) ? "debug" : "info"](`the cron job "${job.name}" did not run: ${error}`, { jobId, runAtMs });
       deps.emit({ jobId, action: "finished", status: "skipped", error, runAtMs }, job);
     };
     if (isBusy) {
       const skipped = [...passed, ...run];
       await store.write("cron.job.due", { id: jobId, nextRunAt: next, run: [], missed, skipped, why: STILL_RUNNING });
+      if (next !== null) deps.scheduled(nextAt(job, next));
       for (const at of skipped) {
         skip(at, STILL_RUNNING);
         late.add(jobId);
@@ -92,6 +100,7 @@ function createClaim(deps: CronDeps, runner: Runner): (row: CronJobRow, now: num
     const over = passedOverAs(passed, TOO_OFTEN);
     const { claimed } = await store.write("cron.job.due", { id: jobId, nextRunAt: next, run, skipped: over.times, missed, why: over.why });
     failpoint("cron.claimed");
+    if (next !== null) deps.scheduled(nextAt(job, next));
     for (const at of missed) skip(at, "missed");
     for (const at of over.times) skip(at, over.why);
     for (const scheduledAt of claimed) void runner.run({ jobId, scheduledAt });
@@ -123,7 +132,7 @@ export function createPlanner(deps: CronDeps, runner: Runner): Planner {
       try {
         await claimDue();
       } catch (error) {
-        log.warn(`cron could not look for due jobs and tries again: ${messageOf(error)}`);
+        log.warn(`cron could not check for due jobs and will retry: ${messageOf(error)}`);
         earliest = clock.now() + RETRY_MS;
       }
       arm();

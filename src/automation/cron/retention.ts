@@ -54,7 +54,7 @@ export function createRetention({ config, store, clock, log, removeSession }: Re
       // The session of a job that still runs now and then stays; entries for single runs, which other programs write, go.
       if (isClosed || (run.length === 0 && jobs.has(jobId))) continue;
       await removeSession(key);
-      log.debug("the session of a job that is gone was removed", { sessionKey: key });
+      log.debug("the session of a deleted job was removed", { sessionKey: key });
     }
   }
 

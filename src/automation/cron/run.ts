@@ -1,13 +1,13 @@
 /** One run of a job: what the agent is asked, where its answer goes, and how it ended. */
 import { THINKING_LEVELS } from "../../base/thinking.ts";
 import { AppError } from "../../base/errors.ts";
-import { clip } from "../../base/text.ts";
+import { clip, formatDuration } from "../../base/text.ts";
 import { defaultAgentId, heartbeatSettings, isActiveHour, type OpenClawConfig } from "../../config/index.ts";
 import type { ReplyAddress, RunOutcome, RunRequest } from "../../conversation/index.ts";
 import { resolveSessionKey } from "../../protocol/index.ts";
 import { deliveryOf } from "../../sessions/index.ts";
 import type { Store } from "../../store/index.ts";
-import { timeLine } from "../time-line.ts";
+import { timeLine, timeText } from "../time-line.ts";
 import { MESSAGE } from "../../tools/index.ts";
 import type { CronJob } from "./job.ts";
 
@@ -25,6 +25,8 @@ export interface RunRecord {
   readonly costUsd?: number;
   /** The answer was handed to a channel. */
   readonly delivered?: boolean;
+  /** It began so much later than it was due, more than a minute. */
+  readonly lateMs?: number;
 }
 
 const DEFAULT_TIMEOUT_S = 600;
@@ -93,8 +95,27 @@ export async function targetOf(
 }
 
 export const SUMMARY_NOTE =
-  "Your final answer is delivered to the user as it is: write it as plain text for them, and do not send it with a tool. Answer NO_REPLY if there is nothing to report.";
+  "Your final answer is delivered to the user unchanged: write it as plain text for them, and do not send it with a tool. Answer NO_REPLY if there is nothing to report.";
 const REMINDER_NOTE = "Relay it to the user in a helpful way, and do not mention how it was scheduled.";
+
+/** A run that begins later than this is late. */
+const LATE_MS = 60_000;
+
+/** By how much a run is late that begins now; undefined when it is on time. */
+export const latenessOf = (scheduledAt: number, now: number): { readonly lateMs?: number } =>
+  now - scheduledAt > LATE_MS ? { lateMs: now - scheduledAt } : {};
+
+/** What is said about a run that begins late, so that it is not taken for one that is due now. */
+function lateLine(scheduledAt: number, now: number, config: OpenClawConfig): string | undefined {
+  const { lateMs } = latenessOf(scheduledAt, now);
+  return lateMs === undefined ? undefined : `This is ${formatDuration(lateMs)} late. It was due on ${timeText(scheduledAt, config)}.`;
+}
+
+/** The text of a reminder that waits for the session's next turn. */
+export function reminderLine(text: string, scheduledAt: number, now: number, config: OpenClawConfig): string {
+  const late = lateLine(scheduledAt, now, config);
+  return late === undefined ? text : `${text}\n${late}`;
+}
 
 /** What the agent is asked. Throws when the job cannot be run as it is. */
 export async function requestOf(job: CronJob, scheduledAt: number, now: number, config: OpenClawConfig, store: Pick<Store, "read">): Promise<RunRequest> {
@@ -111,20 +132,25 @@ export async function requestOf(job: CronJob, scheduledAt: number, now: number, 
     const reply: ReplyAddress | undefined = isChat
       ? { channel, accountId, to, chatType: "direct", ...(threadId === undefined ? {} : { threadId }) }
       : undefined;
-    const message = `A scheduled reminder is due:\n\n${payload.text}\n\n${REMINDER_NOTE}\n${timeLine(now, config)}`;
-    return { runId, kind: "cron", sessionKey, message, channel, ...(reply ? { reply } : {}) };
+    const { lateMs } = latenessOf(scheduledAt, now);
+    const due = lateMs === undefined ? "is due" : `was due ${formatDuration(lateMs)} ago`;
+    const note = lateMs === undefined ? REMINDER_NOTE : `${REMINDER_NOTE} Say that it is late and when it was due.`;
+    const message = `A scheduled reminder ${due}:\n\n${reminderLine(payload.text, scheduledAt, now, config)}\n\n${note}\n${timeLine(now, config)}`;
+    return { runId, kind: "cron", jobId: job.id, sessionKey, message, channel, ...(reply ? { reply } : {}) };
   }
   const isShown = shownIn(job, config) !== undefined;
   const reply = isShown ? undefined : await targetOf(job, config, store);
   const seconds = payload.timeoutSeconds ?? DEFAULT_TIMEOUT_S;
+  const late = lateLine(scheduledAt, now, config);
   const thinking = THINKING_LEVELS.find((level) => level === payload.thinking?.trim().toLowerCase());
   if (payload.thinking !== undefined && thinking === undefined)
     throw new AppError("INVALID_INPUT", `payload.thinking must be one of ${THINKING_LEVELS.join(", ")}`);
   return {
     runId,
     kind: "cron",
+    jobId: job.id,
     sessionKey: isolatedSession(job, config),
-    message: `[cron:${job.id} ${job.name}] ${payload.message}\n${timeLine(now, config)}${reply || isShown ? `\n\n${SUMMARY_NOTE}` : ""}`,
+    message: `[cron:${job.id} ${job.name}] ${payload.message}\n${late === undefined ? "" : `${late}\n`}${timeLine(now, config)}${reply || isShown ? `\n\n${SUMMARY_NOTE}` : ""}`,
     channel: reply?.channel ?? WEBCHAT,
     ...(seconds === 0 ? {} : { timeoutMs: seconds * 1000 }),
     ...(thinking === undefined ? {} : { thinking }),

@@ -2,23 +2,17 @@
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { clip } from "../../base/text.ts";
-import { acceptedRequest, jobSlots, type RunRequest } from "../../conversation/index.ts";
+import { jobSlots } from "../../conversation/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { CronDeps, CronEvent } from "./cron.ts";
 import { listTimes, passedOverAs } from "./due.ts";
+import { execute, type Executed, type Slot } from "./execute.ts";
+import { alertAfterOf } from "./failing.ts";
 import type { CronJob } from "./job.ts";
 import { changeJobIfThere, extraOf, jobOf, type Extra } from "./jobs.ts";
-import { agentOf, isQuiet, costOf, isolatedSession, recordOf, requestOf, runIdOf, sessionOf, shownIn, type RunRecord } from "./run.ts";
+import { agentOf, isolatedSession, runIdOf, sessionOf, shownIn, type RunRecord } from "./run.ts";
 import { timesOf } from "./schedule.ts";
-import { retryWhileFull } from "../retry-while-full.ts";
-
-/** One time of one job. */
-export interface Slot {
-  readonly jobId: string;
-  readonly scheduledAt: number;
-  /** The previous process claimed it: its run may have been accepted. */
-  readonly isResumed?: boolean;
-}
+import { addressOf, postingWrite, type Posting } from "./webhook.ts";
 
 type Ended = RunRecord & { readonly durationMs: number };
 
@@ -29,12 +23,16 @@ interface Settled {
   readonly isOver: boolean;
   /** Times that it does not run at. */
   readonly skipped: ReturnType<typeof passedOverAs>;
-  readonly extra: Extra;
+  /** Its next run was planned for another time. */
+  readonly isReplanned: boolean;
+  readonly posting: Posting | undefined;
 }
 
 export interface Runner {
   /** Runs a claimed slot as soon as it may run. Resolves when it has ended. */
   run(slot: Slot): Promise<void>;
+  /** Why a slot that is claimed does not run yet. */
+  waiting(slot: Pick<Slot, "jobId" | "scheduledAt">): string | undefined;
   /** Whether a slot of this job waits or runs. */
   isBusy(jobId: string): boolean;
   /** Resolves when the job's slots have ended. */
@@ -45,7 +43,6 @@ export interface Runner {
 
 /** After 1, 2, 3, 4, and 5 or more failures in a row. */
 const BACK_OFF_MS = [30_000, 60_000, 300_000, 900_000, 3_600_000];
-const ALERT_AFTER = 3;
 
 /** The job after one of its runs: what it did, and when it runs again after a failure. */
 function afterRun(job: CronJob, scheduledAt: number, { status, error, durationMs }: Ended, now: number): CronJob {
@@ -82,51 +79,7 @@ function passedOver({ schedule, id, state }: CronJob, until: number | undefined)
 }
 
 const backOffText = ({ state: { consecutiveErrors: failures = 0 } }: CronJob): string =>
-  `the job waits after ${failures === 1 ? "a failure" : `${failures} failures in a row`}`;
-
-const QUIET = "outside the active hours of the agent's heartbeat: the reminder waits for the next heartbeat, or for the session's next turn";
-
-/** How a run ended, and what is committed with its end. */
-interface Executed {
-  readonly record: RunRecord;
-  /** What the agent answered, in full. */
-  readonly answer?: string;
-  readonly with?: readonly Write[];
-}
-
-/** Asks the agent. `left`: the gateway stops, and the run continues after the restart. */
-async function execute(deps: CronDeps, job: CronJob, { scheduledAt, isResumed = false }: Slot, isClosed: () => boolean): Promise<Executed | "left"> {
-  const { config, store, clock, runs } = deps;
-  const isEvent = job.payload.kind === "systemEvent";
-  const sessionKey = isEvent ? sessionOf(job, config.current) : isolatedSession(job, config.current);
-  try {
-    const waits = job.wakeMode === "next-heartbeat";
-    if (job.payload.kind === "systemEvent" && (waits || (!isResumed && isQuiet(job, config.current, clock.now())))) {
-      const { text } = job.payload;
-      const reminder = deps.note({ sessionKey, text, idempotencyKey: runIdOf(job.id, scheduledAt), wake: { source: "cron", now: false } });
-      const about = { summary: text, sessionKey };
-      return { record: waits ? { status: "ok", ...about } : { status: "skipped", error: QUIET, ...about }, with: [reminder] };
-    }
-    const runId = runIdOf(job.id, scheduledAt);
-    let outcome = isResumed ? await runs.outcome(runId) : undefined;
-    let request: Pick<RunRequest, "reply"> | undefined = outcome && (await acceptedRequest(store, runId));
-    if (!outcome) {
-      const asked = await requestOf(job, scheduledAt, clock.now(), config.current, store);
-      const { ended } = await retryWhileFull({ clock, isClosed }, () => runs.accept(asked));
-      failpoint("cron.accepted");
-      outcome = ended ?? (await runs.outcome(runId));
-      request = asked;
-    }
-    const isLeft = outcome === undefined ? isClosed() : outcome.status === "error" && outcome.failure?.kind === "restarting";
-    if (isLeft) return "left";
-    failpoint("cron.ended");
-    const about = { hasReply: request?.reply !== undefined, costUsd: await costOf(store, sessionKey, job.id, scheduledAt) };
-    const record = recordOf(outcome, sessionKey, about);
-    return { record, ...(outcome?.status === "ok" && record.summary !== undefined ? { answer: outcome.text.trim() } : {}) };
-  } catch (error) {
-    return isClosed() ? "left" : { record: { status: "error", error: messageOf(error), sessionKey } };
-  }
-}
+  `the job is backing off after ${failures === 1 ? "a failure" : `${failures} failures in a row`}`;
 
 const LABEL = "Cron: ";
 const MAX_LABEL = 64;
@@ -150,18 +103,19 @@ async function markRunning(deps: CronDeps, jobId: string, runningAtMs: number): 
     return await changeJobIfThere(deps.store, jobId, running, (job) => nameWrites(deps, job));
   } catch (error) {
     // Its run matters more than its name.
-    deps.log.debug(`the session of the cron job ${jobId} could not be named: ${messageOf(error)}`);
+    deps.log.debug(`the session of the cron job ${jobId} could not be labeled: ${messageOf(error)}`);
     return changeJobIfThere(deps.store, jobId, running);
   }
 }
 
 /** What is reported to the main session about a failed run: the job failed too often in a row, or at its only time. `job` is as the run left it. */
 function alertOf({ runnable }: CronDeps, job: CronJob, { status, error = "unknown error" }: Ended): string | undefined {
-  const { id, name, enabled, schedule, alertAfter = ALERT_AFTER, state } = job;
+  const { id, name, enabled, schedule, state } = job;
   const failures = state.consecutiveErrors ?? 0;
-  if (status !== "error" || alertAfter <= 0) return undefined;
+  const alertAfter = alertAfterOf(job);
+  if (status !== "error" || alertAfter === 0) return undefined;
   if (schedule.kind === "at" && !enabled)
-    return `The scheduled job "${name}" (${id}) failed and is not tried again (\`${runnable(`openclaw cron run ${id}`)}\` runs it): ${error}`;
+    return `The scheduled job "${name}" (${id}) failed and is not retried (to run it: \`${runnable(`openclaw cron run ${id}`)}\`): ${error}`;
   return failures === alertAfter ? `The scheduled job "${name}" (${id}) failed ${failures} times in a row: ${error}` : undefined;
 }
 
@@ -175,7 +129,7 @@ function notesOf(deps: CronDeps, job: CronJob, scheduledAt: number, ended: Ended
   const isShown = job.payload.kind === "agentTurn" && job.delivery?.mode !== "webhook" && delivered !== true;
   const text = `Cron${status === "ok" ? "" : ` (${status})`}: ${summary ?? ""}`;
   return [
-    ...(alert === undefined ? [] : [note({ sessionKey, text: alert, idempotencyKey: `${id}:alert` })]),
+    ...(alert === undefined ? [] : [note({ sessionKey, text: alert, idempotencyKey: `${id}:alert`, keep: true })]),
     ...(isShown && summary !== undefined ? [note({ sessionKey, text, idempotencyKey: `${id}:summary` })] : []),
   ];
 }
@@ -189,45 +143,83 @@ async function postOf({ config, post }: CronDeps, job: CronJob, { scheduledAt }:
 
 const MOST_TRIES = 5;
 
-/** Runs single slots. `planned` is called with the next time of a job that ended a run. */
-function createSlotRun(deps: CronDeps, planned: (at: number) => void, isClosed: () => boolean): (slot: Slot) => Promise<void> {
-  const { store, clock, log } = deps;
-  const emit = (job: CronJob, event: Omit<CronEvent, "jobId">, extra?: Extra): void => deps.emit({ jobId: job.id, ...event }, job, extra);
+/** What the end of a run leads to. */
+export interface RunnerPorts {
+  /** Called with the next time of a job that ended a run. */
+  readonly planned: (at: number) => void;
+  /** Posts a finished run, which is on disk. */
+  readonly post: (posting: Posting) => void;
+}
 
-  /** What a run leaves of its job: nothing of a reminder that has done its work, the job with its next time otherwise. Undefined when it was removed. */
-  async function settle({ jobId, scheduledAt }: Slot, ended: Ended, done: readonly Write[]): Promise<Settled | undefined> {
-    const row = await store.read("cron.job.get", { id: jobId });
-    if (!row) return undefined;
-    const job = jobOf(row);
-    const extra = extraOf(row);
-    const after = (old: CronJob): CronJob => afterRun(old, scheduledAt, ended, clock.now());
-    if (job.schedule.kind === "at" && ended.status === "ok" && job.deleteAfterRun === true) {
-      await store.commit([...done, ["cron.job.delete", { id: jobId }], ...notesOf(deps, after(job), scheduledAt, ended)]);
-      return { job: after(job), isOver: true, skipped: { times: [], why: "" }, extra };
-    }
-    const skips = (next: CronJob, old: CronJob): Settled["skipped"] => passedOverAs(passedOver(old, next.state.nextRunAtMs), backOffText(next));
-    const changed = await changeJobIfThere(store, jobId, after, (next, old) => {
-      const { times, why } = skips(next, old);
-      const plan = { id: jobId, nextRunAt: next.state.nextRunAtMs ?? null, run: [], missed: [], skipped: times, why };
-      const notes = notesOf(deps, next, scheduledAt, ended);
-      return times.length === 0 ? [...done, ...notes] : [...done, ["cron.job.due", plan], ...notes];
-    });
-    return changed && { job: changed.job, isOver: false, skipped: skips(changed.job, changed.old), extra };
+/** The end of a slot: its record, and the post that its job asks for. `job` is as the run left it. */
+function endOf(deps: CronDeps, job: CronJob, extra: Extra, { jobId, scheduledAt }: Slot, ended: Ended) {
+  const to = ended.summary === undefined ? undefined : addressOf(deps, job, extra);
+  const { nextRunAtMs } = job.state;
+  const next = nextRunAtMs === undefined ? {} : { nextRunAtMs };
+  const entry = { ts: deps.clock.now(), jobId, action: "finished", runAtMs: scheduledAt, ...ended, ...next } as const;
+  const posting: Posting | undefined = to === undefined ? undefined : { to, name: job.name, entry };
+  const detail = posting ? { ...ended, webhook: { state: "pending" } } : ended;
+  const writes: readonly Write[] = [
+    ["cron.slot.finish", { jobId, scheduledAt, status: ended.status, detail }],
+    ...(posting ? [postingWrite(posting)] : []),
+    ...notesOf(deps, job, scheduledAt, ended),
+  ];
+  return { writes, posting };
+}
+
+/** What a run leaves of its job: nothing of a reminder that has done its work, the job with its next time otherwise. Undefined when it was removed. */
+async function settle(deps: CronDeps, slot: Slot, ended: Ended, others: readonly Write[]): Promise<Settled | undefined> {
+  const { store, clock } = deps;
+  const { jobId, scheduledAt } = slot;
+  const row = await store.read("cron.job.get", { id: jobId });
+  if (!row) return undefined;
+  const job = jobOf(row);
+  const extra = extraOf(row);
+  const after = (old: CronJob): CronJob => afterRun(old, scheduledAt, ended, clock.now());
+  if (job.schedule.kind === "at" && ended.status === "ok" && job.deleteAfterRun === true) {
+    const { writes, posting } = endOf(deps, after(job), extra, slot, ended);
+    await store.commit([...writes, ...others, ["cron.job.delete", { id: jobId }]]);
+    return { job: after(job), isOver: true, skipped: { times: [], why: "" }, isReplanned: false, posting };
   }
+  let posting: Posting | undefined;
+  const skips = (next: CronJob, old: CronJob): Settled["skipped"] => passedOverAs(passedOver(old, next.state.nextRunAtMs), backOffText(next));
+  const changed = await changeJobIfThere(store, jobId, after, (next, old) => {
+    const { times, why } = skips(next, old);
+    const plan = { id: jobId, nextRunAt: next.state.nextRunAtMs ?? null, run: [], missed: [], skipped: times, why };
+    const done = endOf(deps, next, extra, slot, ended);
+    ({ posting } = done);
+    return [...done.writes, ...others, ...(times.length === 0 ? [] : [["cron.job.due", plan] as const])];
+  });
+  if (!changed) return undefined;
+  const isReplanned = changed.job.state.nextRunAtMs !== changed.old.state.nextRunAtMs;
+  return { job: changed.job, isOver: false, skipped: skips(changed.job, changed.old), isReplanned, posting };
+}
+
+/** Runs single slots. */
+function createSlotRun(
+  deps: CronDeps,
+  { planned, post: postFinished }: RunnerPorts,
+  { isClosed, waits }: { readonly isClosed: () => boolean; readonly waits: (slot: Slot, why: string | undefined) => void },
+): (slot: Slot) => Promise<void> {
+  const { store, clock, log } = deps;
+  const emit = (job: CronJob, event: Omit<CronEvent, "jobId">): void => deps.emit({ jobId: job.id, ...event }, job);
 
   /** The outcome, on disk: that of the slot, and what its job learns from it. `started` is the job as it was when the run began. */
   async function finish(slot: Slot, started: CronJob, ended: Ended, others: readonly Write[]): Promise<void> {
     const { jobId, scheduledAt } = slot;
-    const done: readonly Write[] = [["cron.slot.finish", { jobId, scheduledAt, status: ended.status, detail: ended }], ...others];
-    const settled = await settle(slot, ended, done);
-    if (!settled) await store.commit([...done, ...notesOf(deps, started, scheduledAt, ended)]);
+    const settled = await settle(deps, slot, ended, others);
+    const removed = settled ? undefined : endOf(deps, { ...started, state: {} }, {}, slot, ended);
+    if (removed) await store.commit([...removed.writes, ...others]);
     failpoint("cron.finished");
-    const { job = started, isOver = false, skipped, extra } = settled ?? {};
+    const { job = started, isOver = false, skipped } = settled ?? {};
+    const posting = settled?.posting ?? removed?.posting;
+    if (posting) postFinished(posting);
     const nextRunAtMs = settled?.job.state.nextRunAtMs;
     if (nextRunAtMs !== undefined) planned(nextRunAtMs);
-    emit(job, { action: "finished", runAtMs: scheduledAt, ...ended, ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) }, extra);
-    if (isOver) emit(job, { action: "removed" }, extra);
-    for (const runAtMs of skipped?.times ?? []) emit(job, { action: "finished", status: "skipped", error: skipped?.why ?? "", runAtMs }, extra);
+    emit(job, { action: "finished", runAtMs: scheduledAt, ...ended, ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) });
+    if (isOver) emit(job, { action: "removed" });
+    if (settled?.isReplanned && nextRunAtMs !== undefined) deps.scheduled(settled.job);
+    for (const runAtMs of skipped?.times ?? []) emit(job, { action: "finished", status: "skipped", error: skipped?.why ?? "", runAtMs });
     const alert = alertOf(deps, job, ended);
     if (alert !== undefined) log.warn(alert, { jobId });
   }
@@ -263,19 +255,25 @@ function createSlotRun(deps: CronDeps, planned: (at: number) => void, isClosed: 
     }
     failpoint("cron.started");
     emit(begun.job, { action: "started", runAtMs: scheduledAt });
-    const executed = await execute(deps, begun.job, slot, isClosed);
+    const executed = await execute(deps, begun.job, slot, { isClosed, waits: (why) => waits(slot, why) });
     if (executed !== "left") await end(slot, begun.job, executed, startedAt);
   };
 }
 
-export function createRunner(deps: CronDeps, planned: (at: number) => void): Runner {
+export function createRunner(deps: CronDeps, ports: RunnerPorts): Runner {
   const { log, config } = deps;
+  /** What runs that began wait for. */
+  const reasons = new Map<string, string>();
   const waiting: { readonly slot: Slot; readonly done: () => void }[] = [];
   const running = new Set<string>();
   /** The slots of each job that wait or run. */
   const busy = new Map<string, Set<Promise<void>>>();
   let isClosed = false;
-  const runSlot = createSlotRun(deps, planned, () => isClosed);
+  const waits = ({ jobId, scheduledAt }: Slot, why: string | undefined): void => {
+    if (why === undefined) reasons.delete(runIdOf(jobId, scheduledAt));
+    else reasons.set(runIdOf(jobId, scheduledAt), why);
+  };
+  const runSlot = createSlotRun(deps, ports, { isClosed: () => isClosed, waits });
 
   function begin(): void {
     const most = jobSlots(config.current);
@@ -309,6 +307,10 @@ export function createRunner(deps: CronDeps, planned: (at: number) => void): Run
       waiting.push({ slot, done });
       begin();
       return promise;
+    },
+    waiting({ jobId, scheduledAt }) {
+      if (!waiting.some(({ slot }) => slot.jobId === jobId && slot.scheduledAt === scheduledAt)) return reasons.get(runIdOf(jobId, scheduledAt));
+      return running.has(jobId) ? "the previous run of the job is still active" : `${running.size} jobs are running (cron.maxConcurrentRuns)`;
     },
     isBusy: (jobId) => busy.has(jobId),
     async idle(jobId) {

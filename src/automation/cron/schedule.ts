@@ -80,7 +80,7 @@ export function checkSchedule(schedule: Schedule, now: number): Schedule {
   }
   if (schedule.kind === "cron") {
     if (parseExpression(schedule).nextRun(new Date(now)) === null)
-      throw new AppError("UNAVAILABLE", `the schedule ${JSON.stringify(schedule.expr)} matches no time after now`, { details: { expr: schedule.expr } });
+      throw new AppError("UNAVAILABLE", `the schedule ${JSON.stringify(schedule.expr)} never matches again`, { details: { expr: schedule.expr } });
     const staggerMs = schedule.staggerMs ?? (isHourly(schedule.expr) ? DEFAULT_STAGGER_MS : undefined);
     return { ...schedule, ...(staggerMs === undefined ? {} : { staggerMs }) };
   }

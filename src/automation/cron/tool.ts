@@ -52,7 +52,7 @@ const RUNS_SHOWN = 20;
 const RUN_TIMEOUT_MS = 15 * 60_000;
 
 const DESCRIPTION = `Schedule jobs and reminders.
-add: job {name, schedule, payload, delivery?, sessionTarget?}. schedule is {kind:"at", at:<ISO time>}, {kind:"every", everyMs} or {kind:"cron", expr, tz?}. payload is {kind:"systemEvent", text}: a reminder in the main session; or {kind:"agentTurn", message, model?, thinking?, timeoutSeconds?}: work in a session of its own, whose answer is sent to delivery {mode:"announce"|"none", channel?, to?}.
+add: job {name, schedule, payload, delivery?, sessionTarget?}. schedule is {kind:"at", at:<ISO time>}, {kind:"every", everyMs} or {kind:"cron", expr, tz?}. payload is {kind:"systemEvent", text}: a reminder in the main session; or {kind:"agentTurn", message, model?, thinking?, timeoutSeconds?}: work in a separate session, whose answer is sent to delivery {mode:"announce"|"none", channel?, to?}.
 update: jobId and patch, with the fields to change. remove, run, runs: jobId. list, status: all jobs. wake: text, now or with the next turn of the main session.
 Word a reminder so that it makes sense when it fires. contextMessages (0 to 10) appends the last messages of this chat to a reminder.`;
 
@@ -116,9 +116,9 @@ async function checkSession({ config, store }: CronToolDeps, caller: ToolContext
     isSessionSandboxed(config.current, who.agentId, who.sessionKey);
   const seeing = { store, config: () => config.current, isSandboxed };
   const target = await findTarget(seeing, caller, sessionKey);
-  if (!target) throw new AppError("INVALID_INPUT", `${JSON.stringify(clip(sessionKey, 200))} is no session key; leave sessionKey out for this session`);
+  if (!target) throw new AppError("INVALID_INPUT", `${JSON.stringify(clip(sessionKey, 200))} is not a session key; omit sessionKey for this session`);
   const why = await sessionRefusal(seeing, caller, target);
-  if (why !== undefined) forbid(`sessionKey is not allowed for cron: ${why} Leave it out for this session.`);
+  if (why !== undefined) forbid(`sessionKey is not allowed for cron: ${why} Omit it for this session.`);
 }
 
 /** A job reaches no agent and no session that the caller could not reach with other tools. */
@@ -164,7 +164,7 @@ function withWarning<Shown extends CronJob>(job: Shown): Shown & { readonly warn
   if (job.schedule.kind !== "every" || job.schedule.everyMs >= MINUTE_MS) return job;
   const { everyMs } = job.schedule;
   const written = everyMs < 1000 ? "more than once a second, so it runs once a second" : `every ${everyMs / 1000} seconds`;
-  return { ...job, warning: `everyMs is in milliseconds: ${everyMs} is ${written}. Update or remove the job if something else was meant; an hour is 3600000.` };
+  return { ...job, warning: `everyMs is in milliseconds: ${everyMs} is ${written}. Update or remove the job if you meant something else; an hour is 3600000.` };
 }
 
 async function add(deps: CronToolDeps, { params, context }: ToolCall): Promise<unknown> {
@@ -243,7 +243,7 @@ export function cronTool(deps: CronToolDeps): Tool {
         action: { type: "string", enum: [...ACTIONS] },
         job: { ...object, description: "add: the job" },
         jobId: { type: "string" },
-        id: { type: "string", description: "The older name of jobId" },
+        id: { type: "string", description: "Older name of jobId" },
         patch: { ...object, description: "update: the fields to change" },
         includeDisabled: { type: "boolean" },
         text: { type: "string", description: "wake: the line for the session" },

@@ -119,10 +119,10 @@ export function skipOf(beat: Beat, facts: BeatFacts): Skip | undefined {
   return showOk || showAlerts || useIndicator ? undefined : "alerts-disabled";
 }
 
-const EXEC_PROMPT = "A command that you started in the background has ended; the line of the system above says how. Tell the user what came of it.";
-const CRON_PROMPT = "A reminder is due; it is in the line of the system above. Pass it on to the user in a helpful way.";
+const EXEC_PROMPT = "A command that you started in the background has ended; the system line above has its result. Tell the user the outcome.";
+const CRON_PROMPT = "A reminder is due; it is in the system line above. Relay it to the user in a helpful way.";
 const WAKE_PROMPT =
-  "The line of the system above has just come in. Act on it, and tell the user if there is something to say. If nothing needs to be done or said, answer HEARTBEAT_OK.";
+  "The system line above has just arrived. Act on it, and tell the user if there is something to report. If nothing needs to be done or said, answer HEARTBEAT_OK.";
 
 /** What the agent is asked: about what waits, and, at its regular times, about what the file says. */
 function messageOf(beat: Beat, { pending, file }: BeatFacts, { prompt }: HeartbeatSettings): string {

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,6 +34,12 @@ test("a file that is missing, or a folder in its place, asks for nothing", async
   expect(await readHeartbeatFile(workspace)).toEqual({ state: "missing" });
   mkdirSync(join(workspace, "HEARTBEAT.md"));
   expect(await readHeartbeatFile(workspace)).toEqual({ state: "missing" });
+});
+
+test("a pipe in its place asks for nothing, and blocks nobody", async () => {
+  spawnSync("mkfifo", [join(workspace, "HEARTBEAT.md")]);
+  const found = await Promise.all(Array.from({ length: 8 }, () => readHeartbeatFile(workspace)));
+  for (const file of found) expect(file).toEqual({ state: "missing" });
 });
 
 test("what is watched stands the same until a file in it changes, comes or goes", async () => {

@@ -1,6 +1,7 @@
 /** HEARTBEAT.md: whether it asks for anything, and whether something changed that it asks to look at. */
-import { glob, readFile, stat } from "node:fs/promises";
+import { glob, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
+import { readRegular } from "../../base/open-below.ts";
 
 export interface HeartbeatFile {
   readonly state: "missing" | "empty" | "filled";
@@ -48,7 +49,7 @@ export async function readHeartbeatFile(workspace: string): Promise<HeartbeatFil
   try {
     const { size } = await stat(path);
     // One that large is not empty.
-    return size > MAX_BYTES ? { state: "filled" } : readHeartbeatText(await readFile(path, "utf8"));
+    return size > MAX_BYTES ? { state: "filled" } : readHeartbeatText((await readRegular(path)).toString("utf8"));
   } catch {
     return { state: "missing" };
   }

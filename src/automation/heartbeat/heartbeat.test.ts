@@ -76,7 +76,7 @@ test("what came in outside the active hours is acted on when they begin, also wh
   await expect.poll(passing(250), SOON).toEqual(["quiet-hours"]);
   expect(lab.asked).toEqual([]);
   await expect.poll(passing(10_000), SOON).toEqual(["quiet-hours", "ok-empty"]);
-  expect(lab.asked).toEqual([expect.stringMatching(/^The line of the system above has just come in[^]*8:0\d AM/)]);
+  expect(lab.asked).toEqual([expect.stringMatching(/^The system line above has just arrived[^]*8:0\d AM/)]);
 });
 
 test("what came in while heartbeats were off is acted on when they are on again", async () => {

@@ -79,9 +79,9 @@ test("what leads out of a package or a hook's folder is left out, and said", asy
   write("state/hooks/transforms/x.js", "");
   const { hooks, problems } = await find();
   expect(problems.map(({ message }) => message)).toEqual([
-    expect.stringContaining("outside of the hook's folder"),
+    expect.stringContaining("outside the hook's folder"),
     expect.stringContaining("chmod o-w"),
-    expect.stringContaining("outside of the package"),
+    expect.stringContaining("outside the package"),
     expect.stringContaining("does not exist"),
     expect.stringContaining("no front matter"),
     expect.stringContaining("not valid JSON"),

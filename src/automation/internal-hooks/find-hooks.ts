@@ -89,7 +89,7 @@ async function hooksIn(root: string, source: HookSource, problems: HookProblem[]
     return [];
   });
   const shown = names.filter((name) => !name.startsWith(".") && name !== "node_modules").sort();
-  if (shown.length > MOST_FOLDERS) problems.push({ path: root, message: `it has ${shown.length} entries; only the first ${MOST_FOLDERS} are looked at` });
+  if (shown.length > MOST_FOLDERS) problems.push({ path: root, message: `it has ${shown.length} entries; only the first ${MOST_FOLDERS} are checked` });
   const hooks: Hook[] = [];
   for (const name of shown.slice(0, MOST_FOLDERS)) hooks.push(...(await hooksOf(join(root, name), source, problems)));
   return hooks;
@@ -107,13 +107,13 @@ export async function hooksOf(folder: string, source: HookSource, problems: Hook
   const hooks: Hook[] = [];
   for (const path of named) {
     const inner = await realpath(resolve(real, path)).catch(() => undefined);
-    if (inner === undefined) problems.push({ path: join(real, path), message: "package.json names this folder in openclaw.hooks, and it does not exist" });
+    if (inner === undefined) problems.push({ path: join(real, path), message: "package.json lists this folder in openclaw.hooks, but it does not exist" });
     else if (!isInside(real, inner))
-      problems.push({ path: join(real, path), message: "package.json names this folder in openclaw.hooks, and it lies outside of the package" });
+      problems.push({ path: join(real, path), message: "package.json lists this folder in openclaw.hooks, but it is outside the package" });
     else {
       const hook = await readHook(inner, source, basename(inner), problems);
       if (hook) hooks.push(hook);
-      else problems.push({ path: inner, message: `package.json names this folder in openclaw.hooks, and it has no ${HOOK_FILE}` });
+      else problems.push({ path: inner, message: `package.json lists this folder in openclaw.hooks, but it has no ${HOOK_FILE}` });
     }
   }
   return hooks;
@@ -172,13 +172,13 @@ async function handlerOf(folder: string, problems: HookProblem[]): Promise<Pick<
     const handlerPath = await realpath(path).catch(() => undefined);
     if (handlerPath === undefined) continue;
     if (!isInside(folder, handlerPath)) {
-      problems.push({ path, message: `the handler lies outside of the hook's folder: ${handlerPath}` });
+      problems.push({ path, message: `the handler is outside the hook's folder: ${handlerPath}` });
       continue;
     }
     const facts = await stat(handlerPath);
     if (!facts.isFile()) continue;
     if (process.platform !== "win32" && (facts.mode & 0o002) !== 0) {
-      problems.push({ path, message: "every user of this machine may change the handler; take that away with chmod o-w" });
+      problems.push({ path, message: "every user of this machine can change the handler; fix it with chmod o-w" });
       continue;
     }
     return { handlerPath };

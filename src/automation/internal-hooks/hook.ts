@@ -76,7 +76,7 @@ export const unknownEvents = (events: readonly string[]): string =>
 /** Reads the front matter of a `HOOK.md`; a text in place of a hook says why it is none. */
 export function parseHook(text: string, { files, source, folderName }: HookLocation): Hook | string {
   const front = parseFrontMatter(text);
-  if (!front) return "no front matter: the file has to begin with a block between --- lines that names the hook and its events";
+  if (!front) return "no front matter: the file must start with a block between --- lines that names the hook and its events";
   const { fields } = front;
   const { own, ...shared } = readMetadata(fields);
   const name = textOf(fields["name"]) ?? folderName;
@@ -124,7 +124,7 @@ export function stateOf(hook: Hook, { config, env, platform, programs }: HookGat
     files && files.handlerPath === undefined
       ? "it has no handler: expected handler.ts, handler.js, index.ts or index.js beside HOOK.md"
       : events.length === 0
-        ? "it names no event: expected metadata.openclaw.events, such as command:new"
+        ? "it has no events: expected metadata.openclaw.events, such as command:new"
         : events.every((event) => !isKnownEvent(event))
           ? unknownEvents(events)
           : undefined;
@@ -141,7 +141,7 @@ export function whyNot({ disabled, missing, problem }: HookState): string | unde
     os.length > 0 ? `works only on ${os.join(", ")}` : "",
     bins.length > 0 ? `needs the program ${bins.join(", ")}` : "",
     anyBins.length > 0 ? `needs one of the programs ${anyBins.join(", ")}` : "",
-    env.length > 0 ? `needs the variable ${env.join(", ")}` : "",
+    env.length > 0 ? `needs the environment variable ${env.join(", ")}` : "",
     config.length > 0 ? `needs the setting ${config.join(", ")}` : "",
   ].filter((part) => part !== "");
   return parts.length === 0 ? undefined : parts.join("; ");

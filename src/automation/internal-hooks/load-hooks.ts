@@ -108,7 +108,7 @@ async function fileInWorkspace(module: string, workspaceDir: string): Promise<st
   const [root, file] = await Promise.all([realpath(workspaceDir), realpath(path)]).catch(() => {
     throw new AppError("NOT_FOUND", `${path} does not exist`);
   });
-  if (!isInside(root, file)) throw new AppError("PERMISSION_DENIED", `${path} lies outside of the workspace ${workspaceDir}`);
-  if (!(await stat(file)).isFile()) throw new AppError("INVALID_INPUT", `${path} is no file`);
+  if (!isInside(root, file)) throw new AppError("PERMISSION_DENIED", `${path} is outside the workspace ${workspaceDir}`);
+  if (!(await stat(file)).isFile()) throw new AppError("INVALID_INPUT", `${path} is not a file`);
   return file;
 }

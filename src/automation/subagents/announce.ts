@@ -6,7 +6,7 @@ import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { isRecord } from "../../base/records.ts";
 import type { ReplyAddress, RunRequest } from "../../conversation/index.ts";
-import { sendPolicy, SYSTEM_EVENTS } from "../../sessions/index.ts";
+import { KEPT, sendPolicy, SYSTEM_EVENTS } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { childOf, isActive, requestFor, type Child, type SubagentsDeps } from "./child.ts";
 import { announcement, chatText, eventText, isSilent, resultOf } from "./result.ts";
@@ -64,6 +64,7 @@ async function send(deps: SubagentsDeps, child: Child, address: ReplyAddress): P
       pluginId: SYSTEM_EVENTS,
       placement: "system-event",
       text: eventText(child, silent ? undefined : findings),
+      payload: KEPT,
       idempotencyKey: announceId(child),
     },
   ];

@@ -158,7 +158,8 @@ function matching(children: readonly Child[], target: string): Child {
   const byTime = children.toSorted((a, b) => b.createdAt - a.createdAt);
   const isNumber = /^#?\d+$/.test(wanted);
   const numbered = isNumber ? children[Number(wanted.replace("#", "")) - 1] : undefined;
-  if (isNumber && !numbered) throw new AppError("INVALID_INPUT", `the list has ${children.length} sub-agents and no number ${clip(wanted, NUMBER_CHARS)}`);
+  if (isNumber && !numbered)
+    throw new AppError("INVALID_INPUT", `the list has ${children.length} sub-agents, there is no number ${clip(wanted, NUMBER_CHARS)}`);
   const exact = low === "last" ? byTime[0] : (numbered ?? children.find(({ childSessionKey }) => childSessionKey === low));
   if (exact) return exact;
   const label = (child: Child): string => child.data.label?.toLowerCase() ?? "";
@@ -178,22 +179,29 @@ function matching(children: readonly Child[], target: string): Child {
       "INVALID_INPUT",
       `${JSON.stringify(wanted)} is the name of ${found.length} sub-agents: ${found.map(nameOf).join(", ")}; use the number in the list`,
     );
-  throw new AppError("INVALID_INPUT", `no sub-agent is called ${JSON.stringify(wanted)}; use a number of the list, "last", a label, or the id of a run`);
+  throw new AppError("INVALID_INPUT", `there is no sub-agent ${JSON.stringify(wanted)}; use a number from the list, "last", a label, or the id of a run`);
+}
+
+/** Ends the run that a child's own took the place of: nothing below it is stopped. */
+export async function endReplaced(deps: ControlDeps, childSessionKey: string, runId: string): Promise<void> {
+  const { conversation, replaced } = deps;
+  replaced.add(runId);
+  conversation().abort({ sessionKey: childSessionKey, runId }, "rpc");
+  await within(deps, conversation().outcome(runId), STEER_WAIT_MS);
+  replaced.delete(runId);
 }
 
 async function steerChild(deps: ControlDeps, child: Child, message: string, cause: string | undefined): Promise<string> {
-  const { conversation, ids, replaced } = deps;
-  const { takenBy: _taken, error: _error, ...data } = child.data;
+  const { conversation, ids } = deps;
+  const { takenBy: _taken, error: _error, ...known } = child.data;
+  const data = { ...known, replaces: child.runId };
   const runId = cause === undefined ? ids.uuid() : idOf(`steer:${cause}`);
   if (child.runId === runId) return runId;
   await conversation().accept(requestFor(child, runId, message, "subagent"), [["subagents.replace", { runId: child.runId, by: runId, data }]]);
   failpoint("subagent.steered");
   deps.follow(runId);
   deps.steered({ ...child, runId });
-  replaced.add(child.runId);
-  conversation().abort({ sessionKey: child.childSessionKey, runId: child.runId }, "rpc");
-  await within(deps, conversation().outcome(child.runId), STEER_WAIT_MS);
-  replaced.delete(child.runId);
+  await endReplaced(deps, child.childSessionKey, child.runId);
   return runId;
 }
 
@@ -252,7 +260,7 @@ export function createControl(deps: ControlDeps): Control {
     async steer(sessionKey, target, message, cause) {
       const text = message.trim();
       if (text === "") throw new AppError("INVALID_INPUT", "message required");
-      if (text.length > MAX_STEER) throw new AppError("INVALID_INPUT", `the message has ${text.length} characters; at most ${MAX_STEER} are taken`);
+      if (text.length > MAX_STEER) throw new AppError("INVALID_INPUT", `the message has ${text.length} characters; the limit is ${MAX_STEER}`);
       const child = await own(sessionKey, target);
       const view = await find(sessionKey, target);
       if (!isActive(child)) return { done: view };

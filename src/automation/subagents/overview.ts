@@ -107,7 +107,7 @@ export function createOverviews(deps: StopDeps, control: Pick<Control, "killBelo
   async function existing(sessionKey: string): Promise<Child> {
     const child = await childIn(deps, sessionKey);
     if (child) return child;
-    throw new AppError("NOT_FOUND", `there is no sub-agent with the session ${JSON.stringify(clip(sessionKey, 200))}; subagents.list shows those there are`);
+    throw new AppError("NOT_FOUND", `there is no sub-agent with the session ${JSON.stringify(clip(sessionKey, 200))}; see subagents.list`);
   }
 
   return {

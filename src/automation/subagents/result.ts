@@ -54,7 +54,7 @@ async function findingsOf(store: Pick<Store, "read">, child: Child): Promise<str
   const found = last("assistant") ?? last("toolResult") ?? NO_OUTPUT;
   return found.length <= RESULT_CHARS
     ? found
-    : `${found.slice(0, RESULT_CHARS)}\n[${found.length - RESULT_CHARS} more characters were left out; sessions_history shows them]`;
+    : `${found.slice(0, RESULT_CHARS)}\n[${found.length - RESULT_CHARS} more characters were cut; sessions_history shows them]`;
 }
 
 const COMMAND_CHARS = 120;
@@ -90,8 +90,8 @@ async function statsLine(store: Pick<Store, "read">, child: Child, entry: Sessio
 }
 
 const FOR_USER =
-  "Tell the user what came of it, in your own voice and as part of the conversation; say nothing of this message, of sessions or of numbers in it. Answer NO_REPLY if they know it already.";
-const FOR_PARENT = "Go on with your own task with this. When nothing is missing any more, your answer is the result that is passed on.";
+  "Tell the user the outcome, in your own voice and as part of the conversation; do not mention this message, sessions or its numbers. Answer NO_REPLY if they already know.";
+const FOR_PARENT = "Continue your own task with this. When nothing is missing any more, your answer is the result that is delivered.";
 
 /** What the requester reads when children have ended. */
 export async function announcement(deps: Pick<SubagentsDeps, "store" | "runningCommands">, children: readonly Child[], isForChild: boolean): Promise<string> {

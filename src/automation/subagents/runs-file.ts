@@ -53,7 +53,7 @@ export function createRunsFile({ config, store, clock, log }: SubagentsDeps): Ru
   function flush(): void {
     timer?.[Symbol.dispose]();
     timer = undefined;
-    writing = writing.then(write).catch((error: unknown) => log.warn(`the file of sub-agents could not be written: ${messageOf(error)}`, { path }));
+    writing = writing.then(write).catch((error: unknown) => log.warn(`the sub-agents file could not be written: ${messageOf(error)}`, { path }));
   }
 
   return {

@@ -39,7 +39,7 @@ const PAUSE_MS = 10 * 60_000;
 /** Reports that start others, one after the other, and children that such reports may start in all; then a person has to write. */
 const MAX_GENERATIONS = 20;
 const MAX_CHAINED = 100;
-const NOTE = "The sub-agent works in the background and reports here by itself when it has finished. Do not poll for it.";
+const NOTE = "The sub-agent works in the background and reports here automatically when it has finished. Do not poll for it.";
 
 const forbidden = (error: string): SpawnResult => ({ status: "forbidden", error });
 
@@ -56,7 +56,7 @@ export function agentRefusal(config: OpenClawConfig, requester: string, target: 
   if (!allowed.has("*") && !allowed.has(target))
     return `agentId is not allowed for ${tool} (allowed: ${allowed.size === 0 ? "none" : [...allowed].sort().join(", ")})`;
   const isThere = (config.agents?.list ?? []).some(({ id }) => id.toLowerCase() === target);
-  return isThere ? undefined : `there is no agent ${JSON.stringify(target)}; agents_list shows those there are`;
+  return isThere ? undefined : `there is no agent ${JSON.stringify(target)}; see agents_list`;
 }
 
 type ModelSetting = string | { readonly primary?: string | undefined } | undefined;
@@ -74,12 +74,12 @@ function chosenFor({ agents }: OpenClawConfig, agentId: string): { readonly mode
 function limitText(error: AppError): string | undefined {
   const { limit, active, max } = error.details;
   if (limit === "children") return `sessions_spawn has reached max active children for this session (${String(active)}/${String(max)})`;
-  if (limit === "total") return `sessions_spawn has reached the limit of sub-agents in all (${String(active)}/${String(max)}); wait until some have finished`;
+  if (limit === "total") return `sessions_spawn has reached the overall limit of sub-agents (${String(active)}/${String(max)}); wait until some have finished`;
   if (limit === "failures")
     return `the last ${String(active)} sub-agents of this session failed, so no more are started for ${PAUSE_MS / 60_000} minutes; find out why they fail, or do the work here`;
   if (limit === "chain")
-    return `sub-agents have led to others ${String(active)} times without a message of a person in between (at most ${String(max)}), so no more are started; report what there is, and go on when a person asks for it`;
-  return limit === "killed" ? "this session was stopped and starts no more sub-agents" : undefined;
+    return `sub-agents have started others ${String(active)} times without a message from a person in between (at most ${String(max)}), so no more are started; report what you have, and continue when a person asks for it`;
+  return limit === "killed" ? "this session was stopped and cannot start more sub-agents" : undefined;
 }
 
 /** Where in a chain of reports a child begins that this run starts. */
@@ -120,7 +120,7 @@ async function prepare(
     return forbidden(active >= maxChildren ? `sessions_spawn has reached max active children for this session (${active}/${maxChildren})` : refused);
   }
   if (isSessionSandboxed(config, requester.agentId, requester.sessionKey) && !isSessionSandboxed(config, agentId, keys.childSessionKey))
-    return forbidden(`the agent ${agentId} does not work in a sandbox, and this session does: it starts no sub-agent outside of one`);
+    return forbidden(`the agent ${agentId} is not sandboxed, but this session is: it cannot start sub-agents outside the sandbox`);
   const chosen = chosenFor(config, agentId);
   const level = (request.thinking?.trim() || chosen.thinking?.trim())?.toLowerCase();
   const thinking = THINKING_LEVELS.find((one) => one === level);
@@ -172,9 +172,9 @@ function hookEvent({ childSessionKey, data: { agentId, label, requesterOrigin } 
 function checked(request: SpawnRequest): SpawnRequest | string {
   const task = request.task.trim();
   if (task === "") return "task required";
-  if (task.length > MAX_TASK) return `the task has ${task.length} characters; at most ${MAX_TASK} are taken: put the material into a file and name it`;
+  if (task.length > MAX_TASK) return `the task has ${task.length} characters; at most ${MAX_TASK} are allowed: put the material in a file and refer to it`;
   const label = request.label?.trim() || undefined;
-  if (label !== undefined && label.length > MAX_LABEL) return `the label has ${label.length} characters; at most ${MAX_LABEL} are taken`;
+  if (label !== undefined && label.length > MAX_LABEL) return `the label has ${label.length} characters; the limit is ${MAX_LABEL}`;
   if (label !== undefined && !isPrintable(label))
     return `the label ${JSON.stringify(escapeLine(label))} has control or invisible characters; use one line of visible characters`;
   return { ...request, task, label };
@@ -211,7 +211,7 @@ export async function spawnChild(deps: SubagentsDeps, asked: SpawnRequest, { isS
   const { runId, childSessionKey, requesterSessionKey, data } = child;
   const chain = { ...data.chain, maxGenerations: MAX_GENERATIONS, maxChildren: MAX_CHAINED };
   const limits = { children: maxChildren, total: maxConcurrent * WAITING_FACTOR, failures: FAILURES, pauseMs: PAUSE_MS, chain };
-  if (isStopped()) return { status: "error", error: "the run that starts it was stopped" };
+  if (isStopped()) return { status: "error", error: "the run that started it was stopped" };
   try {
     await deps.conversation().accept(requestFor(child, runId, taskMessage(child), "subagent"), [
       ["subagents.spawn", { runId, childSessionKey, requesterSessionKey, data, limits, budgets }],

@@ -9,7 +9,7 @@ import type { EventPayload } from "../../protocol/index.ts";
 import type { SubagentRow } from "../../store/index.ts";
 import { createAnnouncer, settled } from "./announce.ts";
 import { childOf, isActive, nameOf, type Child, type SubagentsDeps } from "./child.ts";
-import { createControl, type Control, type ControlDeps } from "./control.ts";
+import { createControl, endReplaced, type Control, type ControlDeps } from "./control.ts";
 import { createOverviews, type Overviews } from "./overview.ts";
 import { lastMessages, type ShownLine } from "./result.ts";
 import { createRunsFile, type RunsFile } from "./runs-file.ts";
@@ -22,9 +22,13 @@ export interface Subagents extends Control, Overviews, AsyncDisposable {
   spawn(request: SpawnRequest): Promise<SpawnResult>;
   /** Who reads what happens in a session: itself, or for a child that has ended, the one that it reported to. `name`: of that child. */
   readerOf(sessionKey: string): Promise<{ readonly sessionKey: string; readonly name?: string }>;
+  /** A session is about to be reset or deleted: what runs in it is stopped. Plugins get that as the outcome of a child that works in it. */
+  sessionEnding(sessionKey: string, how: EndedSession): Promise<void>;
   /** The last messages of a child's session, oldest first. */
   log(sessionKey: string, target: string, limit: number, withTools: boolean): Promise<readonly ShownLine[]>;
 }
+
+type EndedSession = "reset" | "deleted";
 
 const OUTCOMES = ["ok", "error", "timeout", "killed"] as const;
 const SWEEP_MS = 60_000;
@@ -32,7 +36,7 @@ const REPORTED_MS = 24 * 60 * 60_000;
 
 /** How a run ended, for a child whose row does not have it. */
 function endOf(outcome: RunOutcome | undefined): { readonly outcome: "ok" | "error" | "timeout"; readonly error?: string } {
-  if (!outcome) return { outcome: "error", error: "the run was lost: the process that carried it out has ended" };
+  if (!outcome) return { outcome: "error", error: "the run was lost: its process has ended" };
   if (outcome.status === "error") return { outcome: "error", error: outcome.error };
   if (outcome.status === "ok") return { outcome: "ok" };
   return outcome.abortedBy === "timeout" ? { outcome: "timeout" } : { outcome: "error", error: `aborted (${outcome.abortedBy ?? "rpc"})` };
@@ -41,18 +45,23 @@ function endOf(outcome: RunOutcome | undefined): { readonly outcome: "ok" | "err
 const isLeft = (outcome: RunOutcome | undefined): boolean => outcome?.status === "error" && outcome.failure?.kind === "restarting";
 
 /** Plugins are notified; nothing waits for them. */
-function notifyEnded(deps: SubagentsDeps, { runId, childSessionKey, requesterSessionKey, outcome, endedAt, data }: Child): void {
+function notifyEnded(
+  deps: SubagentsDeps,
+  { runId, childSessionKey, requesterSessionKey, outcome, endedAt, data }: Child,
+  session: EndedSession | undefined,
+): void {
   const hooks = deps.hooks();
   const context = { runId, childSessionKey, requesterSessionKey };
   const how = OUTCOMES.find((one) => one === outcome);
+  const ended = session ?? how;
   const { accountId } = data.requesterOrigin;
   const { error } = data;
   if (hooks?.has("subagent_ended")) {
     const event = {
       targetSessionKey: childSessionKey,
       targetKind: "subagent" as const,
-      reason: how === "killed" ? "killed" : "completed",
-      ...(how === undefined ? {} : { outcome: how }),
+      reason: session === undefined ? (how === "killed" ? "killed" : "completed") : `session-${session === "reset" ? "reset" : "delete"}`,
+      ...(ended === undefined ? {} : { outcome: ended }),
       ...(error === undefined ? {} : { error }),
       runId,
       endedAt: endedAt ?? deps.clock.now(),
@@ -118,7 +127,7 @@ function createSweep({ store, clock, deleteSession, log }: SubagentsDeps, remove
     timer = clock.after(SWEEP_MS, () => {
       timer = undefined;
       sweep()
-        .catch((error: unknown) => log.warn(`the sessions of sub-agents could not be put away: ${messageOf(error)}`, { error }))
+        .catch((error: unknown) => log.warn(`the sessions of sub-agents could not be archived: ${messageOf(error)}`, { error }))
         .then(() => store.read("subagents.pending", {}))
         .then(({ archiveAt }) => (archiveAt === null ? undefined : arm()))
         .catch(() => {});
@@ -265,6 +274,39 @@ function followAborts({ conversation, log }: SubagentsDeps, { starts, control, r
   });
 }
 
+interface EndingSessions {
+  readonly sessionEnding: Subagents["sessionEnding"];
+  /** How the session of a child that has ended was ended. */
+  take(sessionKey: string): EndedSession | undefined;
+}
+
+/** Sessions of children that are being reset or deleted, until the children have ended. */
+function createEndingSessions({ store }: Pick<SubagentsDeps, "store">): EndingSessions {
+  const ending = new Map<string, EndedSession>();
+  return {
+    async sessionEnding(sessionKey, how) {
+      const rows = sessionKey.includes(":subagent:") ? await store.read("subagents.list", { childSessionKey: sessionKey }) : [];
+      if (rows.some((row) => isActive(childOf(row)))) ending.set(sessionKey, how);
+    },
+    take(sessionKey) {
+      const how = ending.get(sessionKey);
+      ending.delete(sessionKey);
+      return how;
+    },
+  };
+}
+
+/** Goes on with a child that the previous process left. */
+async function resumeChild(deps: ControlDeps, child: Child): Promise<void> {
+  const { childSessionKey, data } = child;
+  // The process that steered it may have ended before it could stop what it did until then.
+  if (isActive(child) && data.replaces !== undefined)
+    endReplaced(deps, childSessionKey, data.replaces).catch((error: unknown) => deps.log.error(messageOf(error), { childSessionKey, error }));
+  if (isActive(child)) deps.follow(child.runId);
+  else if (child.outcome === "killed") await confirmStopped(deps, [child]);
+  else deps.announcer.ready(child);
+}
+
 export function createSubagents(deps: SubagentsDeps): Subagents {
   const { store, log } = deps;
   const file = createRunsFile(deps);
@@ -275,6 +317,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
   };
   const announcer = createAnnouncer(deps, delivered);
   const replaced = new Set<string>();
+  const endings = createEndingSessions(deps);
   const sweep = createSweep(deps, (row) => changed("removed", row));
   const closing = new AbortController();
   const { follow, untilEnded } = createFollower(deps, closing.signal, (child) => {
@@ -285,7 +328,7 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
 
   function ended(child: Child): void {
     changed("ended", child);
-    notifyEnded(deps, child);
+    notifyEnded(deps, child, endings.take(child.childSessionKey));
   }
 
   const controlDeps: ControlDeps = {
@@ -324,15 +367,12 @@ export function createSubagents(deps: SubagentsDeps): Subagents {
         ...(await store.read("subagents.list", { unfinished: true })),
         ...(await store.read("subagents.list", { unfinished: false, unannounced: true })),
       ];
-      log.info(`${left.length} sub-agents of the previous process go on or are reported`);
-      for (const child of left.map(childOf)) {
-        if (isActive(child)) follow(child.runId);
-        else if (child.outcome === "killed") await confirmStopped(deps, [child]);
-        else announcer.ready(child);
-      }
+      log.info(`${left.length} sub-agents of the previous process are resumed or reported`);
+      for (const child of left.map(childOf)) await resumeChild(controlDeps, child);
     },
     spawn: starts.spawn,
     readerOf: (sessionKey) => readerOf(deps, sessionKey),
+    sessionEnding: endings.sessionEnding,
     async log(sessionKey, target, limit, withTools) {
       const child = await control.find(sessionKey, target);
       const lines = await lastMessages(store, child.sessionKey, limit * 4);

@@ -41,18 +41,18 @@ export function spawnTool(deps: SubagentToolDeps): Tool {
     ...SESSIONS_SPAWN,
     label: "Sessions",
     description:
-      "Start a sub-agent in a session of its own for a task that can be done separately. It answers at once with the child's session; the result is reported here by itself when the child has finished. Write everything into the task that is needed: the child sees nothing of this conversation.",
+      "Start a sub-agent in a separate session for a task that can be done separately. Returns the child's session at once; the result is reported here automatically when the child has finished. Put everything that is needed into the task: the child sees nothing of this conversation.",
     parameters: {
       type: "object",
       properties: {
-        task: { type: "string", description: "What to do, complete in itself" },
+        task: { type: "string", description: "What to do, with all the context that is needed" },
         label: { type: "string", description: "A short name for lists" },
-        agentId: { type: "string", description: "Another agent to do it; agents_list shows those that are allowed" },
+        agentId: { type: "string", description: "Another agent to do it; see agents_list for those that are allowed" },
         model: { type: "string", description: "A model for this child" },
         thinking: { type: "string", description: "off, minimal, low, medium, high or xhigh" },
-        runTimeoutSeconds: { type: "number", minimum: 0, description: "End it after this long (default 0: no limit)" },
-        timeoutSeconds: { type: "number", minimum: 0, description: "The older name of runTimeoutSeconds" },
-        cleanup: { type: "string", enum: ["delete", "keep"], description: "What becomes of its session after the report (default keep: archived later)" },
+        runTimeoutSeconds: { type: "number", minimum: 0, description: "Stop it after this long (default 0: no limit)" },
+        timeoutSeconds: { type: "number", minimum: 0, description: "Older name of runTimeoutSeconds" },
+        cleanup: { type: "string", enum: ["delete", "keep"], description: "What happens to its session after the report (default keep: archived later)" },
       },
       required: ["task"],
     },
@@ -100,7 +100,7 @@ async function list({ subagents }: SubagentToolDeps, { params, context }: ToolCa
 
 async function kill({ subagents }: SubagentToolDeps, { params, context }: ToolCall): Promise<unknown> {
   const target = text(params, "target");
-  if (target === "") throw new AppError("INVALID_INPUT", 'target required: a number of the list, "last", a label, the id of a run, or "all"');
+  if (target === "") throw new AppError("INVALID_INPUT", 'target required: a number from the list, "last", a label, the id of a run, or "all"');
   const { killed, names, child } = await subagents.kill(context.sessionKey, target);
   if (!child) return { status: "ok", action: "kill", target: "all", killed, labels: names, text: `stopped ${killed} sub-agents` };
   const { runId, sessionKey, name } = child;
@@ -135,13 +135,13 @@ export function subagentsTool(deps: SubagentToolDeps): Tool {
     ...SUBAGENTS,
     label: "Subagents",
     description:
-      "Sub-agents of this session. list: those that run and those that ended lately. kill: stop one, or all, with everything it started. steer: send one a message that it goes on with instead. wait: get the results of several in this call, instead of having them reported later.",
+      "Sub-agents of this session. list: running ones and those that ended recently. kill: stop one, or all, with everything it started. steer: redirect one with a message. wait: get the results of several in this call, instead of having them reported later.",
     parameters: {
       type: "object",
       properties: {
         action: { type: "string", enum: [...ACTIONS], description: "Default list" },
-        target: { type: "string", description: 'A number of the list, "last", a label, the id of a run, a session key, or "all"' },
-        targets: { type: "array", items: { type: "string" }, description: "wait: several of them (default: all that this turn started)" },
+        target: { type: "string", description: 'A number from the list, "last", a label, the id of a run, a session key, or "all"' },
+        targets: { type: "array", items: { type: "string" }, description: "wait: which ones (default: all that this turn started)" },
         message: { type: "string", description: "steer: at most 4000 characters" },
         recentMinutes: { type: "number", minimum: 1, maximum: MAX_RECENT_MINUTES, description: `list: how far back (default ${RECENT_MINUTES})` },
         timeoutSeconds: { type: "number", minimum: 0, maximum: MAX_WAIT_SECONDS, description: `wait: at most this long (default ${WAIT_SECONDS})` },

@@ -87,10 +87,10 @@ test.each([
   [{ deliver: "no" }, "deliver must be true or false"],
   [{ timeoutSeconds: -1 }, "timeoutSeconds must be a number of seconds"],
   [{ timeoutSeconds: "abc" }, "timeoutSeconds must be a number of seconds"],
-  [{ to: {} }, "to must be a text"],
-  [{ name: {} }, "name must be a text"],
-  [{ agentId: ["main"] }, "agentId must be a text"],
-  [{ sessionKey: 5 }, "sessionKey must be a text"],
+  [{ to: {} }, "to must be a string"],
+  [{ name: {} }, "name must be a string"],
+  [{ agentId: ["main"] }, "agentId must be a string"],
+  [{ sessionKey: 5 }, "sessionKey must be a string"],
 ])("the fields %j are refused", (fields, message) => {
   expect(() => ask(fields)).toThrow(message);
 });

@@ -52,7 +52,7 @@ const MAX_TIMEOUT_S = 2_000_000;
 /** A field that may be absent. */
 function optionalText(fields: Fields, field: string): string | undefined {
   const value = fields[field] ?? undefined;
-  if (value !== undefined && typeof value !== "string") throw bad(`${field} must be a text`);
+  if (value !== undefined && typeof value !== "string") throw bad(`${field} must be a string`);
   return textOf(value);
 }
 

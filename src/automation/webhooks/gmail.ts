@@ -107,7 +107,7 @@ export async function runProgram(command: string, args: readonly string[], env: 
   const { code, stdout, stderr } = await run(command, { args, env, timeoutMs: COMMAND_MS, maxOutputBytes: MAX_OUTPUT, ...(signal ? { signal } : {}) });
   if (code === 0) return stdout;
   const said = clip((stderr.trim() || stdout.trim()).replaceAll(/\s+/g, " "), 500);
-  throw new AppError("UNAVAILABLE", `${command} ${args.slice(0, 3).join(" ")} failed${code === null ? "" : ` (exit ${code})`}: ${said || "it wrote nothing"}`);
+  throw new AppError("UNAVAILABLE", `${command} ${args.slice(0, 3).join(" ")} failed${code === null ? "" : ` (exit ${code})`}: ${said || "no output"}`);
 }
 
 export interface GmailWatcherDeps {
@@ -158,7 +158,9 @@ export function watchGmail(settings: GmailSettings, { clock, log, env, cwd }: Gm
   }
   function renew(): void {
     renewal = clock.after(settings.renewEveryMinutes * 60_000, () => {
-      register().catch((error: unknown) => !stopping.signal.aborted && log.warn(`the watch of ${settings.account} could not be renewed: ${messageOf(error)}`));
+      register().catch(
+        (error: unknown) => !stopping.signal.aborted && log.warn(`the Gmail watch of ${settings.account} could not be renewed: ${messageOf(error)}`),
+      );
       renew();
     });
   }
@@ -189,13 +191,13 @@ export function watchGmail(settings: GmailSettings, { clock, log, env, cwd }: Gm
       if (settings.tailscale.mode !== "off") await runProgram("tailscale", tailscaleArgs(settings), programs, stopping.signal);
       await register().catch((error: unknown) => {
         if (error instanceof AppError && error.code === "NOT_FOUND") throw error;
-        if (!stopping.signal.aborted) log.warn(`Gmail did not take the watch, mail may not arrive: ${messageOf(error)}`);
+        if (!stopping.signal.aborted) log.warn(`Gmail did not accept the watch, mail may not arrive: ${messageOf(error)}`);
       });
       renew();
       while (!stopping.signal.aborted) {
         if (await serve()) {
           const { bind, port } = settings.serve;
-          return log.error(`mail is not taken: another program listens on ${bind}:${port}; end it, or set hooks.gmail.serve.port`);
+          return log.error(`mail is not received: another program is listening on ${bind}:${port}; stop it or set hooks.gmail.serve.port`);
         }
         await pause(RESTART_MS);
       }

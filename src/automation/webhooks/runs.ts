@@ -94,7 +94,7 @@ async function requestOf({ clock, config, store }: HookRunsDeps, mark: MarkUntru
   const delivery = { mode: deliver ? "announce" : "none", channel, ...(to === undefined ? {} : { to }) } as const;
   const reply = await targetOf({ agentId, delivery }, config.current, store).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error;
-    throw new AppError("INVALID_INPUT", `to required: there is no last chat on ${channel} that the answer could go to; name one, or set deliver to false`);
+    throw new AppError("INVALID_INPUT", `to required: there is no last chat on ${channel} to send the answer to; set to, or set deliver to false`);
   });
   const task = isMarked
     ? `Task: ${name} | Job ID: ${id} | Received: ${new Date(now).toISOString()}\n\n${mark(message, { source: isMail ? "email" : "webhook", notice: true })}\n`
@@ -132,7 +132,7 @@ async function report(
     const text = `Hook ${name}${status === "ok" ? "" : ` (${status})`}: ${withoutMarkers(said)}`;
     // What the user was sent is only for the record.
     const line = { text, idempotencyKey: `${id}:summary`, ...(isSent ? {} : { wake: wakeMode, reason: `hook:${id}` }) };
-    const waits = (): void => log.warn(`the report of the webhook run "${name}" waits: the main session has too many lines to read first`, { runId: id });
+    const waits = (): void => log.warn(`the report of the webhook run "${name}" is waiting: the main session has too many unread lines`, { runId: id });
     await retryWhileFull({ clock, isClosed, waits }, () => notify(line));
     failpoint("webhook.reported");
   }
@@ -177,14 +177,17 @@ export function createHookRuns(deps: HookRunsDeps, mark: MarkUntrusted): HookRun
     report(deps, id, about, () => isClosed)
       .catch((error: unknown) => {
         if (isClosed) return;
-        log.error(`the end of the webhook run "${about.name}" could not be reported; it will be after the next start: ${messageOf(error)}`, { runId: id });
+        log.error(`the end of the webhook run "${about.name}" could not be reported; it will be reported after the next start: ${messageOf(error)}`, {
+          runId: id,
+        });
       })
       .finally(() => open.delete(id));
   }
 
   function checkCapacity(): void {
     const waiting = open.size + accepting.size - 1;
-    if (waiting >= MOST_OPEN) throw new AppError("OVERLOADED", `${waiting} webhook runs wait; nothing was accepted, send it again when some have ended`);
+    if (waiting >= MOST_OPEN)
+      throw new AppError("OVERLOADED", `${waiting} webhook runs are waiting; the request was not accepted, send it again when some have ended`);
   }
 
   const isAccepted = async (id: string): Promise<boolean> => (await store.read("inbox.find", { messageId: id, channel: "gateway" })).length > 0;
@@ -223,7 +226,7 @@ export function createHookRuns(deps: HookRunsDeps, mark: MarkUntrusted): HookRun
     wake: (action, incoming) => oneByOne(incoming.id, () => queueLine(deps, mark, action, incoming)),
     async resume() {
       const open = await store.read("idempotency.running", { scope: HOOK_RUNS });
-      if (open.length > 0) log.info(`${open.length} webhook runs continue from the previous process`);
+      if (open.length > 0) log.info(`${open.length} webhook runs resumed from the previous process`);
       for (const { key, about } of open) {
         if (await isAccepted(key)) follow(key, aboutOf(about));
         // Its sender got no answer, and sends it again.

@@ -67,15 +67,15 @@ export function checkSignature(preset: SignedPreset, { headers, body }: SignedRe
   const signatures = scheme.signatures(headers).slice(0, MOST_SIGNATURES);
   if (secret.trim() === "" || signatures.length === 0) return { ok: false, message: "Unauthorized: the signature is missing" };
   const time = scheme.time?.(headers);
-  if (scheme.time && (time === undefined || !/^\d{1,12}$/.test(time))) return { ok: false, message: "Unauthorized: the signature has no time" };
+  if (scheme.time && (time === undefined || !/^\d{1,12}$/.test(time))) return { ok: false, message: "Unauthorized: the signature has no timestamp" };
   const expected = createHmac("sha256", secret)
     .update(scheme.prefix(time ?? ""))
     .update(body)
     .digest();
   const fits = signatures.filter((signature) => HEX_SHA256.test(signature) && equalSecrets(signature.toLowerCase(), expected.toString("hex")));
-  if (fits.length === 0) return { ok: false, message: "Unauthorized: the signature does not fit the body" };
+  if (fits.length === 0) return { ok: false, message: "Unauthorized: the signature does not match the body" };
   if (time !== undefined && Math.abs(now - Number(time) * 1000) > TOLERANCE_MS)
-    return { ok: false, message: "Unauthorized: the signed time is more than 5 minutes away from this machine's clock" };
+    return { ok: false, message: "Unauthorized: the signed timestamp differs from this machine's clock by more than 5 minutes" };
   return { ok: true, seal: expected.toString("hex") };
 }
 

@@ -61,9 +61,9 @@ async function fileOf({ configFolder, transformsDir }: TransformDeps, module: st
   const realRoot = await real(root);
   const asked = transformsDir()?.trim();
   const folder = asked ? await real(resolve(root, asked)) : realRoot;
-  if (!isBelow(realRoot, folder)) throw fail(`hooks.transformsDir (${asked})`, "leads out of that folder");
+  if (!isBelow(realRoot, folder)) throw fail(`hooks.transformsDir (${asked})`, "leads outside that folder");
   const file = await real(resolve(folder, module));
-  if (!isBelow(folder, file) || file === folder) throw fail(module, "leads out of the folder of transforms");
+  if (!isBelow(folder, file) || file === folder) throw fail(module, "leads outside the transforms folder");
   return file;
 }
 
@@ -84,13 +84,13 @@ async function inThread(deps: TransformDeps, workerData: object): Promise<string
   });
   worker.stdout.resume();
   worker.stderr.resume();
-  const timer = deps.clock.after(LIMIT_MS, () => reject(new AppError("TIMEOUT", `it did not return within ${LIMIT_MS / 1000} s and was ended`)));
+  const timer = deps.clock.after(LIMIT_MS, () => reject(new AppError("TIMEOUT", `it did not return within ${LIMIT_MS / 1000} s and was stopped`)));
   worker.once("message", (answer: unknown) => {
     if (isRecord(answer) && typeof answer["json"] === "string") done(answer["json"]);
-    else reject(new AppError("INVALID_INPUT", isRecord(answer) ? String(answer["error"]) : "it returned nothing that can be read"));
+    else reject(new AppError("INVALID_INPUT", isRecord(answer) ? String(answer["error"]) : "its result cannot be read"));
   });
   worker.once("error", reject);
-  worker.once("exit", () => reject(new AppError("INVALID_INPUT", "it ended its thread without an answer")));
+  worker.once("exit", () => reject(new AppError("INVALID_INPUT", "its thread exited without a result")));
   try {
     return await promise;
   } finally {
@@ -109,7 +109,7 @@ export function createTransforms(deps: TransformDeps): Transforms {
       running += 1;
       return;
     }
-    if (waiting.length >= MOST_WAITING) throw new AppError("OVERLOADED", `${waiting.length} transforms wait; send it again shortly`);
+    if (waiting.length >= MOST_WAITING) throw new AppError("OVERLOADED", `${waiting.length} transforms are waiting; send it again shortly`);
     const { promise, resolve: begin } = Promise.withResolvers<void>();
     waiting.push(begin);
     await promise;

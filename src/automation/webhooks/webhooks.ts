@@ -82,7 +82,7 @@ function payloadOf(request: HookRequest): Fields {
 function identify({ path, headers, body }: HookRequest, { ids }: Pick<WebhooksDeps, "ids">, delivery?: string): Incoming {
   const key = delivery ?? KEY_HEADERS.map((name) => headers[name]?.trim()).find((value) => value);
   if (key !== undefined && key.length > MAX_KEY)
-    throw new AppError("INVALID_INPUT", `the idempotency key has ${key.length} characters; it may have ${MAX_KEY}`);
+    throw new AppError("INVALID_INPUT", `the idempotency key has ${key.length} characters; the limit is ${MAX_KEY}`);
   const id = key === undefined ? ids.uuid() : `webhook:${hashOf(path, key).slice(0, 40)}`;
   return { id, hash: hashOf(path, body), isKeyed: key !== undefined };
 }
@@ -118,7 +118,7 @@ function checkSigned({ signed }: Mapping, request: HookRequest, secret: string, 
 async function sealed({ store }: WebhooksDeps, { signed }: Mapping, seal: string, id: string, work: () => Promise<HookAnswer>): Promise<HookAnswer> {
   const ttlMs = signed ? memoryOf(signed.preset) : 0;
   const { status } = await store.write("idempotency.begin", { scope: SEALS, key: seal, payloadHash: id, ttlMs });
-  if (status === "mismatch") return refusal(409, "this signed request was accepted before; a replay is refused");
+  if (status === "mismatch") return refusal(409, "this signed request was already accepted; replays are refused");
   let isAccepted = false;
   try {
     const answer = await work();
@@ -158,7 +158,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   async function carryOut(action: HookAction, incoming: Incoming): Promise<HookAnswer> {
     const isWake = action.kind === "wake";
     const started = isWake ? await runs.wake(action, incoming) : await runs.start(action, incoming);
-    if (started === "mismatch") return refusal(409, "the idempotency key was used for another request; give a new request a new key");
+    if (started === "mismatch") return refusal(409, "the idempotency key was already used for another request; use a new key");
     const repeated = started === "repeated" ? { duplicate: true } : {};
     return isWake ? { status: 200, body: { ok: true, mode: action.mode, ...repeated } } : { status: 202, body: { ok: true, runId: incoming.id, ...repeated } };
   }
@@ -189,7 +189,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     if (!isKnown) return refusal(401, refused?.refused ?? "Unauthorized");
     const payload = payloadOf(request);
     const mapping = mappings.find((one) => takes(one, request.path, payload));
-    if (!mapping) return refusal(404, `Not Found: no mapping takes ${request.path} (hooks.mappings)`);
+    if (!mapping) return refusal(404, `Not Found: no mapping matches ${request.path} (hooks.mappings)`);
     const own = checked.get(mapping);
     if (own && "refused" in own) return refusal(401, own.refused);
     return runMapping(mapping, request, payload, own?.seal);

@@ -4,30 +4,30 @@ import { createLoopMonitor, viewLoop, type LoopMonitor } from "./loop-monitor.ts
 import { mainStack } from "./main-stack.ts";
 import { createBlockCounter, suspectOf } from "./watch-main-thread.ts";
 
-/** What the watching thread needs. Crosses threads as it is. */
+/** Input of the watching thread. Has to be cloneable between threads. */
 export interface LoadWatch {
   readonly buffer: SharedArrayBuffer;
-  /** The process is ended when its event loop has not turned for this long. */
+  /** The process is killed when its event loop has been blocked for this long. */
   readonly limitSeconds: number;
 }
 
-/** Begins the line on the error output that names the plugin, for a process that started this one. */
+/** Prefix of the line on stderr that names the plugin, for the parent process. */
 export const BLOCKED_MARK = "error: blocked while loading plugins: ";
 
 const TICK_MS = 1000;
-/** Where a bundle has the thread's file, relative to where this code may be. */
+/** Possible locations of the thread's file in a bundle, relative to this code. */
 const BUNDLED = ["./load-thread.js", "../load-thread.js", "../../load-thread.js"];
 
 function threadFile(): URL | undefined {
   if (import.meta.url.endsWith(".ts")) return new URL("./load-thread.ts", import.meta.url);
-  return BUNDLED.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url));
+  return BUNDLED.map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));
 }
 
 const isDebugged = (): boolean => process.execArgv.some((arg) => arg.startsWith("--inspect"));
 
 /**
- * Ends this process when a plugin blocks it while plugins are loaded, with a line that names the plugin. A command has no supervisor: without this it would
- * hang for ever. Disposing stops the watch.
+ * Kills this process when a plugin blocks it during loading, after printing a line that names the plugin. A command has no supervisor, so without this it
+ * would hang forever. Disposing stops the watch.
  */
 export function watchLoading(limitSeconds: number): { readonly monitor: LoopMonitor } & Disposable {
   const monitor = createLoopMonitor();
@@ -35,7 +35,7 @@ export function watchLoading(limitSeconds: number): { readonly monitor: LoopMoni
   const workerData: LoadWatch = { buffer: monitor.buffer, limitSeconds };
   const worker = file && new Worker(file, { name: "load-watch", workerData, execArgv: [], env: {} });
   worker?.unref();
-  // Without the thread a plugin that blocks is not noticed; everything else goes on.
+  // Without the thread, a blocking plugin is not detected; everything else still works.
   worker?.on("error", () => {});
   return {
     monitor,
@@ -55,17 +55,17 @@ export function endBlockedCommand({ buffer, limitSeconds }: LoadWatch): void {
   async function end(seconds: number): Promise<void> {
     ending = true;
     const { pluginId, what, at } = suspectOf(view, await mainStack());
-    const place = at === undefined ? "" : ` (${at})`;
+    const position = at === undefined ? "" : ` (${at})`;
     const message =
       pluginId === undefined
-        ? `nothing ran for ${seconds} s while plugins were loaded${place}`
-        : `the plugin ${pluginId} has blocked this process for ${seconds} s in ${what ?? "its code"}${place}`;
+        ? `nothing ran for ${seconds} s while plugins were loading${position}`
+        : `the plugin ${pluginId} has blocked this process for ${seconds} s in ${what ?? "its code"}${position}`;
     writeSync(2, `${BLOCKED_MARK}${message}; run: openclaw plugins doctor\n`);
     process.kill(process.pid, "SIGKILL");
   }
 
   setInterval(() => {
-    const judged = counter.tick(performance.now(), view.heartbeat());
-    if (judged.kind === "end" && !ending) void end(judged.seconds);
+    const outcome = counter.tick(performance.now(), view.heartbeat());
+    if (outcome.kind === "end" && !ending) void end(outcome.seconds);
   }, TICK_MS);
 }

@@ -14,6 +14,8 @@ export interface Roles {
 
 /** What an element is called, and its state. Made inside of the page. */
 export interface Names {
+  /** Before each walk: the labels of the page are looked up once. */
+  begin(): void;
   nameOf(element: PageElement, role: string): string;
   /** States and the value, ready to be shown. */
   stateOf(element: PageElement, role: string): string;
@@ -74,13 +76,25 @@ export function createNames({ clean, isNamedByContent }: Roles): Names {
     const alt = text === "" ? element.querySelector("img[alt], svg[aria-label], [aria-label]") : null;
     return text || (alt?.getAttribute("alt") ?? alt?.getAttribute("aria-label") ?? "");
   };
+  // Asking each element for its labels searches the whole page each time.
+  let labels = new Map<PageElement, PageElement[]>();
+  const begin = (): void => {
+    labels = new Map();
+    for (const label of Array.from(page.document.querySelectorAll("label"))) {
+      const { control } = label;
+      if (control) labels.set(control, [...(labels.get(control) ?? []), label]);
+    }
+  };
+  const labelsOf = (element: PageElement): ArrayLike<PageElement> | null | undefined =>
+    element.getRootNode() === page.document ? labels.get(element) : element.labels;
   const nameOf = (element: PageElement, role: string): string => {
     const ids = element.getAttribute("aria-labelledby");
-    const named = ids ? joined(ids.split(/\s+/).flatMap((id) => page.document.getElementById(id) ?? [])) : "";
+    const named = ids ? joined(ids.split(/\s+/).flatMap((id) => page.document.getElementById(id) ?? [])).replace(element.textContent || "\0", " ") : "";
     const isInput = element.tagName.toUpperCase() === "INPUT";
     const candidates = [
       () => named || element.getAttribute("aria-label"),
-      () => joined(element.labels),
+      // A label may be around its field, whose options or text are no part of the name.
+      () => joined(labelsOf(element)).replace(element.textContent ?? "", " "),
       () => (isNamedByContent(role) ? (isInput ? valueOf(element) : textOf(element)) : ""),
       ...["alt", "placeholder", "title", "name"].map((name) => () => element.getAttribute(name)),
     ];
@@ -112,5 +126,5 @@ export function createNames({ clean, isNamedByContent }: Roles): Names {
     const value = clean(tag === "SELECT" ? joined(element.selectedOptions) : valueOf(element), 200);
     return value === "" ? shown : `${shown}: ${value}`;
   };
-  return { nameOf, stateOf };
+  return { begin, nameOf, stateOf };
 }

@@ -36,6 +36,7 @@ export interface PageElement extends PageNode {
   readonly parentElement: PageElement | null;
   readonly children: ArrayLike<PageElement>;
   readonly style: { cssText: string };
+  getRootNode(): unknown;
   getAttribute(name: string): string | null;
   hasAttribute(name: string): boolean;
   checkVisibility?(options: { readonly visibilityProperty: boolean; readonly opacityProperty?: boolean }): boolean;
@@ -52,6 +53,7 @@ export interface PageDocument {
   readonly activeElement: PageElement | null;
   readonly title: string;
   querySelector(selector: string): PageElement | null;
+  querySelectorAll(selector: string): ArrayLike<PageElement>;
   getElementById(id: string): PageElement | null;
   createElement(name: string): PageElement;
 }

@@ -55,6 +55,7 @@ export interface Walked {
   readonly isCut: boolean;
   readonly title: string;
   readonly found: boolean;
+  readonly isBadSelector: boolean;
 }
 
 /** A line that is being made. */
@@ -175,10 +176,17 @@ export function createWalk(roles: Roles, names: Names, lines: Lines, refs: PageR
     [nodes, isCut, limit, started] = [0, false, options, performance.now()];
     lines.begin();
     refs.begin(options.nextRef);
-    const root = options.selector === undefined ? page.document.body : page.document.querySelector(options.selector);
+    names.begin();
+    let root: PageElement | null = null;
+    let isBadSelector = false;
+    try {
+      root = options.selector === undefined ? page.document.body : page.document.querySelector(options.selector);
+    } catch {
+      isBadSelector = true;
+    }
     if (root) walkNode(root, 0, false);
     lines.flush(0);
     const text = lines.all().map((line) => `${line.depth}\t${line.ref}\t${line.text}`);
-    return { lines: text.join("\n"), nextRef: refs.next(), isCut, title: roles.clean(page.document.title, 150), found: root !== null };
+    return { lines: text.join("\n"), nextRef: refs.next(), isCut, title: roles.clean(page.document.title, 150), found: root !== null, isBadSelector };
   };
 }

@@ -26,6 +26,18 @@ function surplus(lines: readonly OutlineLine[], others: ReadonlyMap<string, numb
   });
 }
 
+/** Two outlines of a page that is too large to be read as a whole: what lies beyond the end of one of them is compared with nothing. */
+export function comparable(before: readonly OutlineLine[], after: readonly OutlineLine[]): [readonly OutlineLine[], readonly OutlineLine[]] {
+  if (before.length > after.length) return [upTo(before, after.at(-1), after.length), after];
+  return [before, upTo(after, before.at(-1), before.length)];
+}
+
+function upTo(lines: readonly OutlineLine[], last: OutlineLine | undefined, usual: number): readonly OutlineLine[] {
+  const text = last === undefined ? undefined : lineText(last);
+  const at = lines.findLastIndex((line) => lineText(line) === text);
+  return lines.slice(0, at === -1 ? usual : at + 1);
+}
+
 /** What changed between two outlines of a document: `+` new, `~` an element that changed, `-` gone. A change of place is not shown. */
 export function showDiff(before: readonly OutlineLine[], after: readonly OutlineLine[], maxChars: number): ShownDiff {
   const added = surplus(after, counted(before.map((line) => lineText(line))));

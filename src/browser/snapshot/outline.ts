@@ -14,7 +14,14 @@ export interface OutlineOptions {
   readonly depth?: number | undefined;
   readonly limit?: number | undefined;
   readonly maxChars: number;
+  /** The page is too large to be read as a whole. */
+  readonly isCut?: boolean | undefined;
+  /** Frames that were not read. */
+  readonly framesLeft?: number | undefined;
 }
+
+/** A snapshot is at most this long. */
+export const MOST_CHARS = 80_000;
 
 export interface ShownOutline {
   readonly text: string;
@@ -71,7 +78,7 @@ const sizeOf = (lines: readonly OutlineLine[]): number => lines.reduce((sum, lin
 
 /** Chosen lines as text of at most `maxChars`: texts are shortened first, then left out, then the end is. */
 export function showOutline(all: readonly OutlineLine[], options: OutlineOptions): ShownOutline {
-  const { interactive = false, compact = false, depth, limit, maxChars } = options;
+  const { interactive = false, compact = false, depth, limit, maxChars, isCut = false, framesLeft = 0 } = options;
   let lines = interactive ? only(all, isUsable) : all;
   if (depth !== undefined) lines = lines.filter((line) => line.depth <= depth);
   if (compact) lines = only(lines, (line) => !isContainer(line));
@@ -88,7 +95,7 @@ export function showOutline(all: readonly OutlineLine[], options: OutlineOptions
   if (sizeOf(lines) > maxChars && !interactive) {
     const usable = only(lines, (line) => isUsable(line) || isHeading(line));
     // Where little can be used, the text is what the page is for.
-    if (usable.length * 3 > lines.length || sizeOf(usable) > maxChars / 2) {
+    if (usable.length < lines.length && (usable.length * 3 > lines.length || sizeOf(usable) > maxChars / 2)) {
       left(`${lines.length - usable.length} lines of text`, "ask with selector for a part");
       lines = usable;
     }
@@ -107,9 +114,13 @@ export function showOutline(all: readonly OutlineLine[], options: OutlineOptions
     const rest = lines.slice(shown.length);
     left(
       `the last ${rest.length} lines (${rest.filter((line) => isUsable(line)).length} usable)`,
-      "ask with selector, interactive:true or maxChars up to 80000",
+      ["ask with selector for a part", ...(interactive ? [] : ["interactive:true"]), ...(maxChars < MOST_CHARS ? [`maxChars up to ${MOST_CHARS}`] : [])].join(
+        " or ",
+      ),
     );
   }
+  if (isCut) notes.push("the page is too large to read in full: the rest is missing; ask with selector for a part");
+  if (framesLeft > 0) notes.push(`${framesLeft} more frames left out: ask for one with frame, a CSS selector`);
   const kept = lines.slice(0, shown.length);
   return {
     text: shown.join("\n"),

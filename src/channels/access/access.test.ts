@@ -56,7 +56,7 @@ describe("direct messages", () => {
   test("the decision names the configuration key", () => {
     expect(decideAccess(accessRequest({ telegram: { accounts: { default: { dmPolicy: "disabled" } } } }, inboundEvent()))).toMatchObject({
       path: "channels.telegram.accounts.default.dmPolicy",
-      why: 'direct messages are off: channels.telegram.accounts.default.dmPolicy is "disabled"',
+      why: 'direct messages are disabled: channels.telegram.accounts.default.dmPolicy is "disabled"',
     });
   });
 });

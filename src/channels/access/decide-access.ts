@@ -67,21 +67,23 @@ function decideDirect(facts: Facts): DirectDecision {
   const answer = (step: Step, pairing = false): DirectDecision => ({ ...step, pairing, list });
   if (policy.value === "disabled" || off) {
     const path = off?.path ?? policy.path;
-    return answer({ allow: false, reason: "dm-disabled", why: `direct messages are off: ${off ? `${path} is false` : says}`, path });
+    return answer({ allow: false, reason: "dm-disabled", why: `direct messages are disabled: ${off ? `${path} is false` : says}`, path });
   }
   if (policy.value === "open" && list.everybody) {
-    return answer({ allow: true, reason: "dm-open", why: `${says} and ${listPath} has "*": everybody may write`, path: policy.path });
+    return answer({ allow: true, reason: "dm-open", why: `${says} and ${listPath} contains "*": everyone may write`, path: policy.path });
   }
   if (admits(list, ids)) {
-    const why = list.everybody ? `${listPath} has "*": everybody may write` : `${listPath} names ${who}`;
+    const why = list.everybody ? `${listPath} contains "*": everyone may write` : `${listPath} includes ${who}`;
     return answer({ allow: true, reason: "dm-allowlist", why, path: listPath });
   }
-  if (names(approved, ids)) return answer({ allow: true, reason: "dm-pairing", why: `${who} was let in by pairing, for this account`, path: policy.path });
+  if (names(approved, ids)) return answer({ allow: true, reason: "dm-pairing", why: `${who} was approved by pairing for this account`, path: policy.path });
   if (policy.value === "pairing") {
     return answer({ allow: false, reason: "dm-pairing", why: `${says}, and ${who} has not been approved`, path: policy.path }, facts.canAsk);
   }
   const isOpen = policy.value === "open";
-  const why = isOpen ? `${says}, but ${listPath} does not have "*": it is taken as closed, and ${who} is not on it` : `${listPath} does not name ${who}`;
+  const why = isOpen
+    ? `${says}, but ${listPath} does not contain "*", so only listed senders may write, and ${who} is not listed`
+    : `${listPath} does not include ${who}`;
   return answer({ allow: false, reason: "dm-allowlist", why, path: isOpen ? policy.path : listPath });
 }
 
@@ -98,14 +100,19 @@ function decideGroupAccess(facts: Facts, group: GroupEntry): AccessDecision {
   if (!step.allow) return refused(step);
   const { authorized, owner, owners } = decideCommands(facts, list);
   if (!authorized && isCommand(facts) && !isForAnyone(facts)) {
-    return refused({ allow: false, reason: "command-unauthorised", why: `${facts.who} may not give commands here; nobody is notified`, path: "commands" });
+    return refused({
+      allow: false,
+      reason: "command-unauthorised",
+      why: `${facts.who} is not allowed to use commands here; no reply is sent`,
+      path: "commands",
+    });
   }
   const mention = decideMention(facts, group, authorized);
   const { wasMentioned, requireMention } = mention;
   const decided = { owner, commandAuthorized: authorized, wasMentioned, requireMention, ownerAllowFrom: owners };
   if (!facts.startsTurn) return { ...step, allow: true, trigger: false, ...decided, reason: "no-turn" };
   if (mention.trigger) return { ...step, allow: true, trigger: true, ...decided };
-  const why = `${step.why}, but nobody spoke to us, and ${mention.path} asks for it`;
+  const why = `${step.why}, but the agent was not mentioned and ${mention.path} requires it`;
   return { allow: true, trigger: false, ...decided, reason: "not-mentioned", why, path: mention.path };
 }
 

@@ -55,10 +55,23 @@ describe("discord: guilds.<id>.channels.<id>", () => {
     expect(discord({})).toMatchObject({ why: expect.stringContaining("channels.discord.guilds") });
   });
 
-  test("a server is identified by its id: its name or other claims allow nobody", () => {
+  test("a server is identified by its id, or by its name where the channel vouches that no other has it: what it is called allows nobody", () => {
+    const named = { guilds: { friends: { users: ["7"] } } };
+    expect(brief(discord(named, { guildSlug: "friends", space: "Friends" }))).toBe("yes sender-allowlist");
+    expect(brief(discord(named, { guildSlug: "others", space: "friends" }))).toBe("no group-unknown");
+    expect(brief(discord({ guilds: { "111": { users: ["8"] }, friends: { users: ["7"] } } }, { guildSlug: "friends" }))).toBe("no sender-allowlist");
+    expect(brief(discord({ guilds: { "999": {} } }, { guildSlug: "999" })), "a name that is another server's id").toBe("no group-unknown");
     for (const section of [{ guilds: { friends: {} } }, { guilds: { "999": { slug: "friends" } } }]) {
       expect(brief(discord(section, { space: "friends" }))).toBe("no group-unknown");
     }
+  });
+
+  test("ids may be numbers; one that has lost digits names nobody, and the list stays closed", () => {
+    const rounded = 123_456_789_012_345_680;
+    expect(brief(discord(guilds({ users: [7] })))).toBe("yes sender-allowlist");
+    expect(brief(discord(guilds({ roles: [51] }), {}, { roles: ["51"] }))).toBe("yes sender-allowlist");
+    expect(brief(discord(guilds({ users: [rounded] }), {}, { id: String(rounded) }))).toBe("no sender-allowlist");
+    expect(brief(discord(guilds({ roles: [rounded] }), {}, { roles: [String(rounded)] }))).toBe("no sender-allowlist");
   });
 
   test("a channel named like another one's id is not that one, nor is a thread named like a channel", () => {

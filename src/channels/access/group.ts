@@ -9,6 +9,7 @@ import {
   groupPolicyOf,
   isFalse,
   isFilledList,
+  isExact,
   isFlag,
   isGroupPolicy,
   names,
@@ -118,13 +119,16 @@ function outsideOf(facts: Facts, mapPath: string): GroupEntry {
   };
 }
 
+/** A server's name as a key. One of digits could be another server's id. */
+const slugKey = ({ guildSlug }: Facts["chat"]): string => (guildSlug !== undefined && !/^\d+$/.test(guildSlug) ? idText(guildSlug) : "");
+
 export function groupEntryOf(facts: Facts): GroupEntry {
   const { layers, chat, channel } = facts;
   const map = groupMapOf(channel);
   const mapPath = `channels.${channel}.${map.spaces ?? map.chats}`;
   const outer = mapOf(layers, map.spaces ?? map.chats) ?? { path: mapPath, section: {} };
   if ((map.spaces !== undefined && idText(chat.guildId) === "") || (map.people === true && chat.type === "group")) return outsideOf(facts, mapPath);
-  const space = map.spaces === undefined ? undefined : lookUp(outer, [idText(chat.guildId)]);
+  const space = map.spaces === undefined ? undefined : lookUp(outer, [idText(chat.guildId), slugKey(chat)]);
   const inner = space ? { path: `${space.path}.${map.chats}`, section: sectionOf(own(space.own?.section, map.chats)) ?? {} } : outer;
   const found = lookUp(inner, chatKeys(facts, map), knownChannel(channel).casedChats === true);
   const thread = idText(chat.threadId);
@@ -174,7 +178,7 @@ function sendersOf(facts: Facts, group: GroupEntry): Senders | undefined {
 
 /** The key that names a role of the sender. */
 function roleOf({ question }: Facts, senders: Senders | undefined): string | undefined {
-  const listed = new Set(senders?.roles?.value.map((role) => String(role).trim()));
+  const listed = new Set(senders?.roles?.value.filter(isExact).map((role) => String(role).trim()));
   const held: unknown = question.event?.sender?.roles;
   return Array.isArray(held) && held.some((role) => listed.has(String(role).trim())) ? senders?.roles?.path : undefined;
 }
@@ -186,9 +190,10 @@ function policyOf(facts: Facts, { sections }: GroupEntry): Found<"open" | "disab
 /** Whether the group itself is refused. Undefined: no. */
 function refuseGroup(facts: Facts, group: GroupEntry): Step | undefined {
   const policy = policyOf(facts, group);
-  if (policy.value === "disabled") return { allow: false, reason: "group-disabled", why: `groups are off: ${policy.path} is "disabled"`, path: policy.path };
+  if (policy.value === "disabled")
+    return { allow: false, reason: "group-disabled", why: `groups are disabled: ${policy.path} is "disabled"`, path: policy.path };
   const { missingFrom: path } = group;
-  if (path !== undefined) return { allow: false, reason: "group-unknown", why: `${path} says which groups are answered, and this is none of them`, path };
+  if (path !== undefined) return { allow: false, reason: "group-unknown", why: `this group is not listed in ${path}`, path };
   const wide = group.sections.filter((section) => section !== group.topic);
   const off = firstOf(wide, ["enabled", "allow"], isFalse);
   if (off) return { allow: false, reason: "group-disabled", why: `${off.path} is false`, path: off.path };
@@ -198,8 +203,8 @@ function refuseGroup(facts: Facts, group: GroupEntry): Step | undefined {
 
 /** The refusal when no list of senders is configured. */
 function refuseUnlisted({ channel }: Facts, group: GroupEntry, policy: Found<string>): Step {
-  if (group.listedIsEnough) return { allow: true, reason: "group-allowlist", why: `${group.path} is listed, and names nobody who may write`, path: group.path };
-  const where = groupMapOf(channel).listedIsEnough ? `it is not listed in ${group.mapPath}` : "no list says who may write in groups";
+  if (group.listedIsEnough) return { allow: true, reason: "group-allowlist", why: `${group.path} is listed without a list of senders`, path: group.path };
+  const where = groupMapOf(channel).listedIsEnough ? `it is not listed in ${group.mapPath}` : "no list of senders for groups is set";
   const todo = groupMapOf(channel).listedIsEnough ? "add it there by its id" : `set channels.${channel}.groupAllowFrom`;
   return { allow: false, reason: "group-allowlist", why: `${policy.path} is "allowlist", and ${where}: ${todo}`, path: policy.path };
 }
@@ -216,18 +221,18 @@ export function decideGroup(facts: Facts, group: GroupEntry): GroupDecision {
   const shut = refuseGroup(facts, group);
   if (shut) return answer(shut);
   const policy = policyOf(facts, group);
-  if (role !== undefined) return answer({ allow: true, reason: "sender-allowlist", why: `${role} names a role of ${who}`, path: role });
+  if (role !== undefined) return answer({ allow: true, reason: "sender-allowlist", why: `${role} includes a role of ${who}`, path: role });
   if (senders?.special && !admits(list, ids)) {
-    return answer({ allow: false, reason: "sender-allowlist", why: `${senders.path} does not name ${who}`, path: senders.path });
+    return answer({ allow: false, reason: "sender-allowlist", why: `${senders.path} does not include ${who}`, path: senders.path });
   }
   if (policy.value === "open") return answer({ allow: true, reason: "group-open", why: `${policy.path} is "open"`, path: policy.path });
   if (senders && admits(list, ids)) {
-    const why = list.everybody ? `${senders.path} has "*": everybody in an answered group may write` : `${senders.path} names ${who}`;
+    const why = list.everybody ? `${senders.path} contains "*": everyone in an allowed group may write` : `${senders.path} includes ${who}`;
     return answer({ allow: true, reason: "sender-allowlist", why, path: senders.path });
   }
   if (paired && names(approved, ids)) {
-    return answer({ allow: true, reason: "sender-allowlist", why: `${who} was let in by pairing, for this account`, path: policy.path });
+    return answer({ allow: true, reason: "sender-allowlist", why: `${who} was approved by pairing for this account`, path: policy.path });
   }
-  if (senders) return answer({ allow: false, reason: "sender-allowlist", why: `${senders.path} does not name ${who}`, path: senders.path });
+  if (senders) return answer({ allow: false, reason: "sender-allowlist", why: `${senders.path} does not include ${who}`, path: senders.path });
   return answer(refuseUnlisted(facts, group, policy));
 }

@@ -98,6 +98,9 @@ export type EntryList = readonly (string | number)[];
 
 export const isEntry = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number";
 
+/** A number beyond 2^53 has lost digits: it would be the id of someone else. */
+export const isExact = (value: string | number): boolean => typeof value === "string" || Number.isSafeInteger(value);
+
 /** A non-empty list; an empty one has no effect. */
 export function isFilledList(value: unknown): value is EntryList {
   return Array.isArray(value) && value.some(isEntry);
@@ -138,7 +141,7 @@ export function readEntries(list: unknown, context: EntryContext): AllowEntries 
   let everybody = false;
   const written: string[] = [];
   for (const entry of list) {
-    const text = isEntry(entry) ? String(entry).trim() : "";
+    const text = isEntry(entry) && isExact(entry) ? String(entry).trim() : "";
     if (text === EVERYBODY) everybody = true;
     else if (text !== "") written.push(text);
   }

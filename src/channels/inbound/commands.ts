@@ -43,7 +43,7 @@ export const COMMANDS: readonly CommandFacts[] = [
   { names: ["help"], args: false, inline: true, quick: true, ...status, description: "Show the most useful commands" },
   { names: ["commands"], args: false, inline: true, quick: true, ...status, description: "List all commands" },
   { names: ["status"], args: false, inline: true, quick: true, ...status, description: "Show model, tokens and settings of this session" },
-  { names: ["whoami", "id"], args: false, inline: true, quick: true, ...status, description: "Show who you are to the gateway" },
+  { names: ["whoami", "id"], args: false, inline: true, quick: true, ...status, description: "Show your ids on this channel" },
   {
     names: ["context"],
     args: true,
@@ -51,23 +51,23 @@ export const COMMANDS: readonly CommandFacts[] = [
     choices: ["list", "detail", "json"],
     quick: true,
     ...status,
-    description: "Explain what fills the context",
+    description: "Show what uses the context window",
   },
-  { names: ["export-session", "export"], args: true, usage: "[path]", ...status, description: "Write this session to an HTML file" },
-  { names: ["trace"], args: true, quick: true, ...status, description: "Tell how the last message was answered" },
-  { names: ["stop"], args: false, anyone: true, ...session, description: "Stop what runs" },
-  { names: ["new"], args: true, usage: "[model] [text]", lines: true, ...session, description: "Begin a new session" },
-  { names: ["reset"], args: true, usage: "[model] [text]", lines: true, ...session, description: "Begin a new session" },
-  { names: ["compact"], args: true, usage: "[instructions]", lines: true, ...session, description: "Sum up the conversation" },
+  { names: ["export-session", "export"], args: true, usage: "[path]", ...status, description: "Export this session as an HTML file" },
+  { names: ["trace"], args: true, quick: true, ...status, description: "Show how the last message was handled" },
+  { names: ["stop"], args: false, anyone: true, ...session, description: "Stop the current run" },
+  { names: ["new"], args: true, usage: "[model] [text]", lines: true, ...session, description: "Start a new session" },
+  { names: ["reset"], args: true, usage: "[model] [text]", lines: true, ...session, description: "Start a new session" },
+  { names: ["compact"], args: true, usage: "[instructions]", lines: true, ...session, description: "Compact the conversation" },
   {
     names: ["usage"],
     args: true,
     usage: "[off|tokens|full|cost]",
     choices: ["off", "tokens", "full", "cost"],
     ...options,
-    description: "Show usage below answers, or costs",
+    description: "Show usage below replies, or costs",
   },
-  { names: ["model"], args: true, usage: "[name|list|status]", directive: true, ...options, description: "Show or choose the model" },
+  { names: ["model"], args: true, usage: "[name|list|status]", directive: true, ...options, description: "Show or change the model" },
   { names: ["models"], args: true, quick: true, usage: "[provider] [page]", ...options, description: "List models" },
   {
     names: ["think", "thinking", "t"],
@@ -76,7 +76,7 @@ export const COMMANDS: readonly CommandFacts[] = [
     choices: ["off", "minimal", "low", "medium", "high", "xhigh"],
     directive: true,
     ...options,
-    description: "How much the model thinks",
+    description: "Set the thinking level",
   },
   {
     names: ["verbose", "v"],
@@ -85,7 +85,7 @@ export const COMMANDS: readonly CommandFacts[] = [
     choices: ["on", "full", "off"],
     directive: true,
     ...options,
-    description: "Show what tools do",
+    description: "Show tool activity",
   },
   {
     names: ["reasoning", "reason"],
@@ -104,9 +104,17 @@ export const COMMANDS: readonly CommandFacts[] = [
     directive: true,
     anyone: true,
     ...options,
-    description: "Whether commands leave the sandbox",
+    description: "Let commands run outside the sandbox",
   },
-  { names: ["exec"], args: true, usage: "[host= security= ask= node=]", directive: true, anyone: true, ...options, description: "Where and how commands run" },
+  {
+    names: ["exec"],
+    args: true,
+    usage: "[host= security= ask= node=]",
+    directive: true,
+    anyone: true,
+    ...options,
+    description: "Set where and how commands run",
+  },
   {
     names: ["queue"],
     args: true,
@@ -114,21 +122,28 @@ export const COMMANDS: readonly CommandFacts[] = [
     choices: ["steer", "followup", "collect", "steer-backlog", "interrupt", "default"],
     directive: true,
     ...options,
-    description: "What becomes of messages during a run",
+    description: "Set how messages during a run are handled",
   },
-  { names: ["send"], args: true, usage: "[on|off|inherit]", choices: ["on", "off", "inherit"], ...management, description: "Whether answers are sent" },
+  { names: ["send"], args: true, usage: "[on|off|inherit]", choices: ["on", "off", "inherit"], ...management, description: "Turn replies on or off" },
   {
     names: ["activation"],
     args: true,
     usage: "[mention|always]",
     choices: ["mention", "always"],
     ...management,
-    description: "When the agent answers in this group",
+    description: "Set when the agent answers in this group",
   },
   { names: ["config"], args: true, usage: "[show|set|unset]", gate: "config", ...management, description: "Show or change the configuration" },
-  { names: ["debug"], args: true, usage: "[show|set|unset|reset]", gate: "debug", ...management, description: "Overrides that last until a restart" },
-  { names: ["allowlist"], args: true, usage: "[list|add|remove]", textOnly: true, ...management, description: "Who may write to the agent" },
-  { names: ["approve"], args: true, quick: true, usage: "<id> <allow-once|allow-always|deny>", ...management, description: "Decide on a command that waits" },
+  { names: ["debug"], args: true, usage: "[show|set|unset|reset]", gate: "debug", ...management, description: "Override settings until the next restart" },
+  { names: ["allowlist"], args: true, usage: "[list|add|remove]", textOnly: true, ...management, description: "Manage who may write to the agent" },
+  {
+    names: ["approve"],
+    args: true,
+    quick: true,
+    usage: "<id> <allow-once|allow-always|deny>",
+    ...management,
+    description: "Approve or deny a pending command",
+  },
   {
     names: ["subagents"],
     args: true,
@@ -136,21 +151,21 @@ export const COMMANDS: readonly CommandFacts[] = [
     usage: "[list|kill|log|info|send|steer|spawn]",
     lines: true,
     ...management,
-    description: "Look after sub-agents",
+    description: "Manage sub-agents",
   },
-  { names: ["kill"], args: true, quick: true, usage: "<target>", ...management, description: "End a sub-agent" },
-  { names: ["steer", "tell"], args: true, quick: true, usage: "<target> <text>", lines: true, ...management, description: "Tell a sub-agent something" },
-  { names: ["remember"], args: true, usage: "[--always] <text>", lines: true, ...management, description: "Write something down in the notes" },
+  { names: ["kill"], args: true, quick: true, usage: "<target>", ...management, description: "Stop a sub-agent" },
+  { names: ["steer", "tell"], args: true, quick: true, usage: "<target> <text>", lines: true, ...management, description: "Send a message to a sub-agent" },
+  { names: ["remember"], args: true, usage: "[--always] <text>", lines: true, ...management, description: "Save a note" },
   {
     names: ["forget"],
     args: true,
     usage: "<text>|confirm [numbers]|cancel",
     lines: true,
     ...management,
-    description: "Remove something from notes and conversations for good",
+    description: "Permanently remove text from notes and conversations",
   },
   { names: ["restart"], args: false, ...management, description: "Restart the gateway" },
-  { names: ["tts"], args: true, usage: "status|provider [name]|audio <text>", group: "media", description: "Speak texts" },
+  { names: ["tts"], args: true, usage: "status|provider [name]|audio <text>", group: "media", description: "Control spoken replies" },
   { names: ["skill"], args: true, usage: "<name> [input]", lines: true, group: "tools", description: "Use a skill" },
   { names: ["bash"], args: true, usage: "<command>", gate: "bash", textOnly: true, group: "tools", description: "Run a command on the host" },
 ];
@@ -213,7 +228,7 @@ export function hasControlCommand(text?: string, cfg?: HostConfig, options: Comm
 
 /** A command, or a single word that stops a run. */
 export function isControlCommandMessage(text?: string, cfg?: HostConfig, options?: CommandTextOptions): boolean {
-  return hasControlCommand(text, cfg, options) || isAbortWord(text ?? "");
+  return text !== undefined && mayHoldCommand(text) && (hasControlCommand(text, cfg, options) || isAbortWord(text));
 }
 
 /** A stop word, or the stop command. */
@@ -225,7 +240,8 @@ const MOST_STOP = 200;
 
 /** Whether a text is nothing but a stop word. */
 export function isAbortWord(text: string): boolean {
-  const word = text.trim();
+  // Recognisers of speech put a full stop behind it.
+  const word = text.trim().replace(/[.!。！]{1,3}$/, "");
   return word.length < 16 && ABORT_WORDS.has(word.toLowerCase());
 }
 

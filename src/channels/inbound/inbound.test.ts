@@ -155,7 +155,7 @@ describe("commands in text", () => {
   });
 
   test("abort words count alone, inline ones need authorization", () => {
-    expect(["Stop", "stop it"].map((text) => isControlCommandMessage(text))).toEqual([true, false]);
+    expect(["Stop", "Stop.", "stop!", "stop it", "stop?"].map((text) => isControlCommandMessage(text))).toEqual([true, true, true, false, false]);
     expect(["hi /status", "run !ls", "1/2 of it"].map((text) => shouldComputeCommandAuthorized(text))).toEqual([true, true, false]);
   });
 

@@ -13,7 +13,7 @@ export async function within<T>(clock: Clock, ms: number, what: string, call: ()
   const late = Promise.withResolvers<never>();
   const work = (async () => call())();
   work.catch(() => {});
-  using _ = clock.after(ms, () => late.reject(new AppError("TIMEOUT", `${what} did not end within ${ms} ms`)));
+  using _ = clock.after(ms, () => late.reject(new AppError("TIMEOUT", `${what} did not finish within ${ms} ms`)));
   return await Promise.race([work, late.promise]);
 }
 
@@ -44,7 +44,7 @@ export async function viewAccount(plugin: ChannelPlugin, accountId: string, cfg:
     const account = config.resolveAccount(cfg, accountId);
     const enabled = config.isEnabled ? config.isEnabled(account, cfg) : isOn(account);
     const look = (): boolean | Promise<boolean> => config.isConfigured?.(account, cfg) ?? true;
-    const configured = await within(clock, LOOK_MS, "the look at its settings", look);
+    const configured = await within(clock, LOOK_MS, "reading its settings", look);
     const description = config.describeAccount?.(account, cfg) ?? {};
     const why = enabled && configured ? "" : reasonOf(plugin, { account, cfg, enabled });
     return { account, enabled, configured, why, description: { ...description, accountId, enabled, configured } };

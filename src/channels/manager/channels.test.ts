@@ -46,7 +46,7 @@ describe("health reflects the transport and its traffic", () => {
     const { ctx } = fake.runs[0]!;
     ctx.setStatus({ accountId: "default", connected: true });
     clock.advance(60_001);
-    expect(health()).toEqual(["fake:default degraded: connected, but nothing came for 1m"]);
+    expect(health()).toEqual(["fake:default degraded: connected, but nothing received for 1m"]);
     ctx.setStatus({ accountId: "default", lastEventAt: clock.now() });
     expect(health()).toEqual(["fake:default ok"]);
     clock.advance(50_000);
@@ -228,7 +228,7 @@ describe("status", () => {
     await quiet();
     manager.clock.advance(1000);
     const { channelAccounts } = await asked;
-    expect(channelAccounts["fake"]![0]).toMatchObject({ probe: { ok: false, error: "the probe did not end within 1000 ms" } });
+    expect(channelAccounts["fake"]![0]).toMatchObject({ probe: { ok: false, error: "the probe did not finish within 1000 ms" } });
     expect(channelAccounts["fails"]![0]).toMatchObject({ probe: { ok: false, error: "refused" }, lastProbeAt: expect.any(Number) });
     expect(channelAccounts["works"]![0]).toMatchObject({ probe: { ok: true, timeoutMs: 1000 }, audit: { seen: { ok: true } } });
   });
@@ -324,7 +324,7 @@ test("accounts of one channel are independent: stopping one leaves the other", a
   const { fake, channels, health } = await started({}, two);
   await channels.stopAccount("fake", "a");
   expect(fake.open()).toBe(1);
-  expect(health()).toEqual(["fake:a down: stopped by hand", "fake:b starting"]);
+  expect(health()).toEqual(["fake:a down: stopped manually", "fake:b starting"]);
   await channels.restart("fake");
   await quiet();
   expect([fake.runs.length, fake.open()]).toEqual([4, 2]);

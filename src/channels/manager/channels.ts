@@ -102,7 +102,7 @@ function qrPlugin<F extends QrFunction>(table: ChannelTable, channel: string | u
   if (found) return found;
   throw new AppError(
     "UNAVAILABLE",
-    channel === undefined ? "no channel that is loaded logs in by QR code; configure one first" : `${channel} does not log in by QR code`,
+    channel === undefined ? "no loaded channel logs in by QR code; configure one first" : `${channel} does not log in by QR code`,
   );
 }
 
@@ -135,7 +135,7 @@ async function forgetLogin({ plugin, accountId, cfg, log, redactor }: LogoutDeps
 }
 
 function noLogout(channel: string): AppError {
-  return new AppError("INVALID_INPUT", `${channel} does not support logout; take its credentials out of channels.${channel} instead`);
+  return new AppError("INVALID_INPUT", `${channel} does not support logout; remove its credentials from channels.${channel} instead`);
 }
 
 const LEAST_PROBE_MS = 1000;
@@ -199,7 +199,7 @@ async function startAndStop(state: ManagerState): Promise<void> {
         const { enabled, configured } = await viewAccount(plugin, accountId, copyOf(state.config()), clock);
         if ((enabled && configured) || state.closed) return;
       }
-      await connection.restart("not configured any more");
+      await connection.restart("no longer configured");
     },
   }));
   const starts = [...present].flatMap(([channel, ids]) =>
@@ -269,14 +269,14 @@ function logins(state: ManagerState): Pick<Channels, "loginQrStart" | "loginQrWa
       const plugin = qrPlugin(table, channel, "loginWithQrStart");
       const { accountId } = find(state, plugin.id, login.accountId);
       // Two connections with one login disconnect each other.
-      await connections.need(plugin.id, accountId).stop("a login is being made");
+      await connections.need(plugin.id, accountId).stop("login in progress");
       return plugin.gateway.loginWithQrStart({ ...login, accountId });
     },
     async loginQrWait({ channel, ...login }) {
       const plugin = qrPlugin(table, channel, "loginWithQrWait");
       const { accountId } = find(state, plugin.id, login.accountId);
       const result = await plugin.gateway.loginWithQrWait({ ...login, accountId });
-      if (result.connected && !state.closed) await connections.need(plugin.id, accountId).restart("a login was made");
+      if (result.connected && !state.closed) await connections.need(plugin.id, accountId).restart("new login");
       return result;
     },
   };
@@ -287,17 +287,18 @@ export function createChannels(deps: ChannelsDeps): Channels {
   const state: ManagerState = { ...deps, connections: createConnections(deps), redactor: deps.redactor ?? createRedactor(), closed: false };
   const { connections, table } = state;
   function open(): void {
-    if (state.closed) throw new AppError("UNAVAILABLE", "the gateway is stopping: no channel is started any more");
+    if (state.closed) throw new AppError("UNAVAILABLE", "the gateway is stopping: channels are no longer started");
   }
   return {
     start: () => startAndStop(state),
+    isStarting: () => connections.all().some(({ connection }) => connection.health()?.state === "starting"),
     async startAccount(channel, wanted, { restart = false } = {}) {
       open();
       const { accountId } = find(state, channel, wanted);
       const connection = connections.need(channel, accountId);
       await (restart ? connection.restart("restarted") : connection.start());
       if (connection.isWanted) return runOf(channel, accountId, connection);
-      throw new AppError("CONFLICT", `${channel}:${accountId} was not started: it is turned off, or not set up. See: openclaw channels status`);
+      throw new AppError("CONFLICT", `${channel}:${accountId} was not started: it is turned off or not set up. See: openclaw channels status`);
     },
     async stopAccount(channel, wanted) {
       const { accountId } = find(state, channel, wanted);
@@ -351,7 +352,9 @@ export function createChannels(deps: ChannelsDeps): Channels {
       state.closed = true;
       await each(
         state,
-        connections.all().map(({ channel, accountId, connection }) => ({ name: `${channel}:${accountId}`, run: () => connection.stop("the gateway stops") })),
+        connections
+          .all()
+          .map(({ channel, accountId, connection }) => ({ name: `${channel}:${accountId}`, run: () => connection.stop("the gateway is stopping") })),
       );
     },
   };

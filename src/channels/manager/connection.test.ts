@@ -82,8 +82,22 @@ describe("stopping", () => {
     resolve();
     await stopped;
     expect(order).toEqual(["signal", "stopAccount", "stopped"]);
-    expect(manager.health()).toEqual(["fake:default down: stopped by hand"]);
+    expect(manager.health()).toEqual(["fake:default down: stopped manually"]);
     expect(manager.channels.accounts()[0]!.snapshot).toMatchObject({ running: false, connected: false, lastStopAt: manager.clock.now() });
+  });
+
+  test("what the channel warns about is logged when the account starts, and not again with every restart", async () => {
+    const fake = fakeChannel({ more: { security: { collectWarnings: () => ["- FAKE allow lists: these entries match nobody: ada"] } } });
+    const manager = fakeManager([fake.plugin]);
+    await manager.channels.start();
+    await quiet();
+    const warned = () => manager.lines.filter(({ message }) => message.includes("match nobody: ada")).map(({ level }) => level);
+    expect(warned()).toEqual(["warn"]);
+    fake.runs[0]!.reject(new Error("lost"));
+    await quiet();
+    manager.clock.advance(600_000);
+    await quiet();
+    expect([fake.runs.length, warned().length]).toEqual([2, 1]);
   });
 
   test.each([
@@ -142,7 +156,7 @@ describe("stopping", () => {
     fake.runs[0]!.resolve();
     await quiet();
     expect(fake.runs).toHaveLength(1);
-    expect(manager.health()).toEqual(["fake:default down: stopped by hand"]);
+    expect(manager.health()).toEqual(["fake:default down: stopped manually"]);
   });
 
   test("a stopAccount that hangs or throws does not delay a connection that has ended", async () => {
@@ -156,7 +170,7 @@ describe("stopping", () => {
     await quiet();
     manager.clock.advance(10_000);
     await stopping;
-    expect(manager.health()).toEqual(["fake:default down: stopped by hand", "throws:default down: stopped by hand"]);
+    expect(manager.health()).toEqual(["fake:default down: stopped manually", "throws:default down: stopped manually"]);
   });
 
   test("disposing stops all at once, and nothing starts afterwards", async () => {
@@ -249,7 +263,7 @@ describe("a connection that ends by itself", () => {
       if (ranFor === 0) manager.clock.advance(10_000);
       await quiet();
     }
-    expect(manager.health()).toEqual(["fake:default degraded: restarts in 5s: it ended by itself, without an error"]);
+    expect(manager.health()).toEqual(["fake:default degraded: restarts in 5s: it ended on its own without an error"]);
   });
 
   test.each([

@@ -51,7 +51,7 @@ function retryAfterMs(error: unknown): number {
 
 /** How long a connection may take to end when it is stopped. */
 const STOP_MS = 10_000;
-const HELD = "stopped by hand";
+const HELD = "stopped manually";
 
 /** What a connection is started with: the current plugin and settings. Undefined: the account no longer exists. */
 export type Ready = { readonly plugin: ChannelPlugin; readonly view: AccountView; readonly cfg: HostConfig } | undefined;
@@ -181,7 +181,7 @@ function fail(account: AccountState, error: unknown, reason: string): void {
   const again = async (): Promise<void> => (account.isWanted && account.phase.kind === "waiting" ? begin(account) : undefined);
   const timer = clock.after(delay, () => void account.order(again).catch(() => {}));
   note(account, { reconnectAttempts: account.restarts });
-  account.log.warn(`${name} has no connection and restarts in ${formatDuration(delay)} (${account.restarts} of ${MAX_RESTARTS}): ${why}`);
+  account.log.warn(`${name} is not connected and restarts in ${formatDuration(delay)} (${account.restarts} of ${MAX_RESTARTS}): ${why}`);
   change(account, { kind: "waiting", timer, dueAt: clock.monotonic() + delay, why });
 }
 
@@ -189,7 +189,18 @@ function ended(account: AccountState, run: Run, end: RunEnd): void {
   if (account.phase.kind !== "running" || account.phase.run !== run) return;
   if (account.clock.monotonic() - run.startedAt >= GOOD_RUN_MS) account.restarts = 0;
   const error = end.kind === "ended" ? end.error : undefined;
-  fail(account, error, error === undefined ? (account.snapshot.lastError ?? "it ended by itself, without an error") : messageOf(error));
+  fail(account, error, error === undefined ? (account.snapshot.lastError ?? "it ended on its own without an error") : messageOf(error));
+}
+
+/** Logs what the channel warns about when the account starts, such as names on its allow lists. */
+async function logWarnings(account: AccountState, { plugin, view, cfg }: NonNullable<Ready>): Promise<void> {
+  const { log, name, accountId } = account;
+  try {
+    const warnings = (await plugin.security?.collectWarnings?.({ cfg, accountId, account: view.account })) ?? [];
+    for (const warning of warnings) log.warn(`${name}: ${withAccountKeys(warning.replace(/^-\s*/, ""), account)}`);
+  } catch (error) {
+    log.warn(`${name}: its warnings could not be read: ${messageOf(error)}`);
+  }
 }
 
 /** Starts a connection. Runs in the queue. */
@@ -197,7 +208,7 @@ async function begin(account: AccountState): Promise<void> {
   const { phase, name } = account;
   if (phase.kind === "running" || phase.kind === "idle") return;
   if (phase.kind === "stuck") {
-    throw new AppError("CONFLICT", `${name} was not started: its connection ${phase.run.generation} has not ended yet. It starts as soon as that one has`);
+    throw new AppError("CONFLICT", `${name} was not started: its connection ${phase.run.generation} has not ended yet. It starts as soon as that one ends`);
   }
   if (phase.kind === "waiting") phase.timer[Symbol.dispose]();
   let ready: Ready;
@@ -215,6 +226,7 @@ async function begin(account: AccountState): Promise<void> {
   account.plugin = plugin;
   note(account, view.description);
   if (!plugin.gateway?.startAccount) return change(account, { kind: "idle" });
+  if (account.restarts === 0) void logWarnings(account, ready);
   account.generation += 1;
   noteStart(account, plugin, account.restarts);
   const run = startRun({
@@ -251,10 +263,10 @@ async function halt(account: AccountState, why: string): Promise<void> {
   run.disown();
   note(account, { running: false, connected: false, lastStopAt: clock.now() });
   if (run.isOver) {
-    if (!inTime) log.warn(`${name}: stopAccount did not end within ${STOP_MS} ms; its connection has`);
+    if (!inTime) log.warn(`${name}: stopAccount did not finish within ${STOP_MS} ms, but its connection has ended`);
     return change(account, { kind: "down", why });
   }
-  log.error(`${name} did not stop within ${STOP_MS} ms: connection ${run.generation} still runs, and nothing is started in its place until it ends`);
+  log.error(`${name} did not stop within ${STOP_MS} ms: connection ${run.generation} is still running; no new one is started until it ends`);
   note(account, { lastError: "did not stop" });
   change(account, { kind: "stuck", run });
   void run.ended.then(() => account.order(() => freed(account, run)).catch(() => {}));
@@ -263,7 +275,7 @@ async function halt(account: AccountState, why: string): Promise<void> {
 /** A connection that did not stop in time has ended. */
 async function freed(account: AccountState, run: Run): Promise<void> {
   if (account.phase.kind !== "stuck" || account.phase.run !== run) return;
-  account.log.warn(`${account.name}: connection ${run.generation} has ended after all`);
+  account.log.warn(`${account.name}: connection ${run.generation} has now ended`);
   change(account, { kind: "down", why: account.isHeld ? HELD : "stopped" });
   if (account.isWanted) await begin(account);
 }

@@ -129,7 +129,7 @@ export function judgeRun({ clock, snapshot, signs }: AccountRecord, { startedAt,
   }
   const quiet = now - (signs.heardAt ?? startedAt);
   const staleAfterMs = plugin.status?.staleAfterMs;
-  if (staleAfterMs !== undefined && quiet > staleAfterMs) return { state: "degraded", why: `connected, but nothing came for ${formatDuration(quiet)}` };
+  if (staleAfterMs !== undefined && quiet > staleAfterMs) return { state: "degraded", why: `connected, but nothing received for ${formatDuration(quiet)}` };
   // A plugin that never reports its connection counts as ok.
   const silent = snapshot.connected === undefined && signs.hasReported !== true && signs.heardAt === undefined;
   return { state: silent && now - startedAt <= PATIENCE_MS ? "starting" : "ok", why: "" };
@@ -146,7 +146,7 @@ export interface DirectionFacts {
   readonly trouble: SendTrouble | undefined;
 }
 
-const HELD: ChannelDirection = { state: "stopped", text: "stopped by hand", fix: "openclaw channels start" };
+const HELD: ChannelDirection = { state: "stopped", text: "stopped manually", fix: "openclaw channels start" };
 
 /** The channel's own report comes first; else the state of the connection. */
 export function receivingOf({ snapshot, health, held }: DirectionFacts): ChannelDirection | undefined {
@@ -162,9 +162,9 @@ export function receivingOf({ snapshot, health, held }: DirectionFacts): Channel
 
 /** The result of the last attempt. Over a connection shared with receiving nothing is attempted while it is down. */
 export function sendingOf({ snapshot, health, held, independent, trouble }: DirectionFacts): ChannelDirection | undefined {
-  if (held) return { ...HELD, text: "stopped by hand: what is to be sent waits" };
+  if (held) return { ...HELD, text: "stopped manually: outgoing messages are waiting" };
   if (!health) return undefined;
   if (trouble) return { state: "error", text: trouble.why, since: trouble.at };
   if (independent || health.state === "down" || snapshot.connected !== false) return { state: "ok" };
-  return { state: "waiting", text: "waits for the connection" };
+  return { state: "waiting", text: "waiting for the connection" };
 }

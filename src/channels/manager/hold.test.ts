@@ -16,7 +16,7 @@ test("an account stopped by hand reports that, sends nothing, and runs again whe
   const { fake, channels } = manager;
   expect(await channels.stopAccount("fake")).toEqual({ channel: "fake", accountId: "default", running: false, stoppedByHand: true });
   expect([fake.open(), channels.canSend("fake", "default"), snapshot(manager).stoppedByHand]).toEqual([0, false, true]);
-  expect((await channels.status()).channelAccounts["fake"]).toMatchObject([{ running: false, stoppedByHand: true, health: { why: "stopped by hand" } }]);
+  expect((await channels.status()).channelAccounts["fake"]).toMatchObject([{ running: false, stoppedByHand: true, health: { why: "stopped manually" } }]);
   expect(await channels.startAccount("fake")).toEqual({ channel: "fake", accountId: "default", running: true });
   await quiet();
   expect([fake.open(), channels.canSend("fake", "default"), snapshot(manager).stoppedByHand]).toEqual([1, true, undefined]);

@@ -61,7 +61,7 @@ export function runtimeFor(log: Logger): RuntimeEnv {
     log: (...parts) => log.info(line(parts)),
     error: (...parts) => log.error(line(parts)),
     exit: (code) => {
-      throw new AppError("UNAVAILABLE", `a channel may not end the gateway (it asked for exit code ${code})`);
+      throw new AppError("UNAVAILABLE", `a channel cannot exit the gateway (it called exit with code ${code})`);
     },
   };
 }
@@ -110,7 +110,7 @@ export function startRun(deps: RunDeps): Run {
         if (!counts) {
           throw new AppError(
             "UNAVAILABLE",
-            `connection ${generation} of ${plugin.id}:${accountId} is over: nothing is taken from it; stop when abortSignal fires`,
+            `connection ${generation} of ${plugin.id}:${accountId} has ended: its events are not accepted; stop when abortSignal fires`,
           );
         }
         const result = await deps.inbound.accept(event);

@@ -85,6 +85,8 @@ export interface QrLogin {
 export interface Channels extends AsyncDisposable {
   /** Starts every enabled and configured account. Does not wait for connections, and a failing account never causes a rejection. */
   start(): Promise<void>;
+  /** Whether an account has been started and has not said yet that it is there: its webhook may still be missing. */
+  isStarting(): boolean;
   /**
    * Starts a stopped account; with `restart` also a running one. Rejects with `CONFLICT` when it is disabled or not configured, and when its last
    * connection has not ended: it starts when that one has.
@@ -107,7 +109,9 @@ export interface Channels extends AsyncDisposable {
   capabilities(channel: string): ChannelCapabilities | undefined;
   /** Stops the account, then makes its channel remove the login. */
   logout(channel: string, accountId?: string): Promise<ChannelLogout>;
-  loginQrStart(login: QrLogin & { readonly force?: boolean | undefined; readonly verbose?: boolean | undefined }): Promise<ChannelLoginWithQrStartResult>;
+  loginQrStart(
+    login: QrLogin & { readonly force?: boolean | undefined; readonly verbose?: boolean | undefined; readonly phoneNumber?: string | undefined },
+  ): Promise<ChannelLoginWithQrStartResult>;
   /** Starts the account when the login succeeded. */
   loginQrWait(login: QrLogin): Promise<ChannelLoginWithQrWaitResult>;
   /** Of every account that should run. */

@@ -146,7 +146,7 @@ async function importPairingFiles(deps: PairingFilesDeps): Promise<void> {
       await store.commit([...writes, ["meta.set", { key: MARK, value: [...done] }]]);
     } catch (error) {
       done.delete(name);
-      problem?.(`${join(folder, name)} was left as it is and not taken over: ${messageOf(error)}`);
+      problem?.(`${join(folder, name)} was left unchanged and not imported: ${messageOf(error)}`);
     }
   }
 }

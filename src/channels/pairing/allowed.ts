@@ -73,8 +73,8 @@ export function createAllowed({ pairing, config }: AllowedDeps): Allowed {
       const removed = await pairing.remove({ channel, accountId, senderId });
       const path = pathOf(config(), channel, accountId, senderId);
       if (removed) return { channel, accountId, senderId, ...(path === undefined ? {} : { path }) };
-      const who = `${JSON.stringify(senderId)} was not let in by pairing on ${channel}, account ${accountId}`;
-      if (path !== undefined) throw new AppError("NOT_FOUND", `${who}; ${path} in the configuration lets them in: change it there`);
+      const who = `${JSON.stringify(senderId)} was not approved by pairing on ${channel}, account ${accountId}`;
+      if (path !== undefined) throw new AppError("NOT_FOUND", `${who}; ${path} in the configuration allows this sender: change it there`);
       throw new AppError("NOT_FOUND", `${who}; see: openclaw pairing allowed ${channel}`);
     },
   };

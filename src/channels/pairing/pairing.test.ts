@@ -144,7 +144,7 @@ test("lists and requests of an earlier system are imported once; their files sta
   expect([...first.get("telegram", "work")]).toEqual(["77"]);
   expect([...first.get("nextcloud-talk", "default")]).toEqual(["anna"]);
   expect(await pairing.list({ channel: "telegram" })).toMatchObject([{ accountId: "work", senderId: "9", code: "ABCDEFGH", meta: { name: "Eve" } }]);
-  expect(problems).toEqual([expect.stringContaining("irc-allowFrom.json was left as it is")]);
+  expect(problems).toEqual([expect.stringContaining("irc-allowFrom.json was left unchanged")]);
   await pairing.remove({ ...here, senderId: "8" });
   expect([...(await load()).get("telegram", "default")]).toEqual(["7"]);
   expect(JSON.parse(readFileSync(join(credentials, "telegram-allowFrom.json"), "utf8"))).toMatchObject({ allowFrom: ["7", "*", 8, ""] });

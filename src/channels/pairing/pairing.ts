@@ -132,12 +132,15 @@ export interface Pairing {
 }
 
 const unknownCode = (channel: string, code: string): AppError =>
-  new AppError("NOT_FOUND", `nobody waits on ${channel} with the code ${JSON.stringify(code)}; codes live for an hour. See: openclaw pairing list ${channel}`);
+  new AppError(
+    "NOT_FOUND",
+    `no pending request on ${channel} with the code ${JSON.stringify(code)}; codes expire after an hour. See: openclaw pairing list ${channel}`,
+  );
 
 function senderText(senderId: string): string {
   const text = senderId.trim();
   if (text === "" || text === "*")
-    throw new AppError("INVALID_INPUT", `expected the id of one sender, got ${JSON.stringify(text)}; everybody is let in by the configuration only`);
+    throw new AppError("INVALID_INPUT", `expected the id of one sender, got ${JSON.stringify(text)}; to allow everyone, use the configuration`);
   return text;
 }
 

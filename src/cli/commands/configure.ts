@@ -19,26 +19,23 @@ async function sectionsOf(answers: readonly string[]): Promise<readonly Section[
 
 export const configure = defineCommand({
   options: {
-    section: { type: "string", value: "name", multiple: true, help: "workspace, model, web, gateway, daemon, channels, skills or health; may be repeated" },
+    section: { type: "string", value: "name", multiple: true, help: "workspace, model, web, gateway, daemon, channels, skills or health; repeatable" },
   },
   examples: [],
   async run({ io, values }) {
     const wanted = await sectionsOf(values.section ?? []);
     if (!io.interactive)
-      throw new AppError(
-        "INVALID_INPUT",
-        "configure asks questions and there is no terminal; without one use: openclaw config set, or openclaw onboard --non-interactive",
-      );
+      throw new AppError("INVALID_INPUT", "configure needs a terminal; without one use openclaw config set, or openclaw onboard --non-interactive");
     return withSetupHost(io, async (host) => {
       const setup = await import("../../setup/index.ts");
       const ask = await openAsker(io);
       await ask.intro("openclaw configure");
       const before = host.config.current;
       const { sections, committed } = await setup.configure(host, ask, wanted);
-      await ask.outro(committed.files.length > 0 ? `Written: ${committed.files.join(", ")}` : "Nothing had to be written.");
+      await ask.outro(committed.files.length > 0 ? `Saved ${committed.files.join(", ")}` : "No changes");
       const pid = committed.files.length > 0 ? lockHolder(stateLockPath(host.config.paths.state))?.pid : undefined;
       const answer = gatewayAnswer(pid, diffPaths(before, host.config.current), host.config.current);
-      io.out(`set: ${sections.join(", ")}${pid === undefined ? "" : `; ${io.runnable(describeAnswer(answer))}`}\n`);
+      io.out(`Configured ${sections.join(", ")}${pid === undefined ? "" : `; ${io.runnable(describeAnswer(answer))}`}\n`);
       return 0;
     });
   },

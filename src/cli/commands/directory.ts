@@ -15,11 +15,11 @@ type Listing = Parameters<NonNullable<Adapter["listPeers"]>>[0];
 const PLACE = { channel: CHANNEL_OPTION, account: ACCOUNT_OPTION } as const;
 const OPTIONS = {
   ...PLACE,
-  query: { type: "string", value: "text", help: "only those whose id or name contains this" },
-  limit: { type: "string", value: "n", help: "at most so many" },
+  query: { type: "string", value: "text", help: "Only entries whose id or name contains this text" },
+  limit: { type: "string", value: "n", help: "Maximum number of entries" },
   json: JSON_OPTION,
 } as const satisfies OptionSpecs;
-const MEMBER_OPTIONS = { ...OPTIONS, "group-id": { type: "string", value: "id", help: "the group" } } as const satisfies OptionSpecs;
+const MEMBER_OPTIONS = { ...OPTIONS, "group-id": { type: "string", value: "id", help: "Group id" } } as const satisfies OptionSpecs;
 
 function limitOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -33,10 +33,7 @@ function chosen(view: ChannelsView, channel: string | undefined): ChannelPlugin 
   const [only, ...others] = view.plugins;
   if (only && others.length === 0) return only;
   const known = view.plugins.map(({ id }) => id).join(", ");
-  throw new AppError(
-    "INVALID_INPUT",
-    known === "" ? "no channel is configured; set one up with: openclaw channels add" : `expected --channel with one of ${known}`,
-  );
+  throw new AppError("INVALID_INPUT", known === "" ? "no channels configured; add one with: openclaw channels add" : `expected --channel with one of ${known}`);
 }
 
 type Listed = () => Promise<ChannelDirectoryEntry[]> | undefined;
@@ -66,11 +63,11 @@ async function asking<T>(io: Io, values: Values<typeof OPTIONS>, ask: (asked: As
   await using view = await openChannels(io, { channel: values.channel });
   const plugin = chosen(view, values.channel);
   const { directory: adapter } = plugin;
-  if (!adapter) throw new AppError("UNAVAILABLE", `${plugin.id} has no directory; use ids as the platform shows them`);
+  if (!adapter) throw new AppError("UNAVAILABLE", `${plugin.id} has no directory; use the ids that the platform shows`);
   const cfg = view.cfg();
   const accountId = accountOf(plugin, cfg, values.account);
   const runtime = runtimeOf(io, "the look-up", { json: values.json ?? false });
-  using _ = busy(io, `asking ${plugin.id}`);
+  using _ = busy(io, `Asking ${plugin.id}`);
   try {
     return await ask({ plugin, adapter, params: { cfg, accountId, query: values.query, limit: limitOf(values.limit), runtime } });
   } catch (error) {
@@ -83,7 +80,7 @@ function show(io: Io, values: Values<typeof OPTIONS>, entries: readonly ChannelD
   const shown = entries.slice(0, limitOf(values.limit));
   if (values.json) return printJson(io, shown);
   for (const { id, name, handle } of shown) io.out(`${escapeLine(id)}\t${escapeLine(name ?? handle ?? "")}\n`);
-  if (shown.length === 0) io.err("nothing is known\n");
+  if (shown.length === 0) io.err("No entries\n");
 }
 
 export const self = defineCommand({
@@ -91,7 +88,7 @@ export const self = defineCommand({
   examples: [],
   async run({ io, values }) {
     const entry = await asking(io, values, async ({ plugin, adapter, params }) => {
-      if (!adapter.self) throw new AppError("UNAVAILABLE", `${plugin.id} cannot tell who the account is`);
+      if (!adapter.self) throw new AppError("UNAVAILABLE", `${plugin.id} cannot report its own account`);
       return adapter.self(params);
     });
     if (values.json) return printJson(io, entry ?? null);
@@ -132,7 +129,7 @@ export const groupMembers = defineCommand({
   examples: [],
   async run({ io, values }) {
     const groupId = values["group-id"]?.trim();
-    if (!groupId) throw new AppError("INVALID_INPUT", "expected --group-id with the id of a group; see: openclaw directory groups list");
+    if (!groupId) throw new AppError("INVALID_INPUT", "expected --group-id; list the groups with: openclaw directory groups list");
     const entries = await asking(io, values, async ({ plugin, adapter, params }) => {
       if (!adapter.listGroupMembers) throw new AppError("UNAVAILABLE", `${plugin.id} cannot list the members of a group`);
       return adapter.listGroupMembers({ ...params, groupId });

@@ -12,7 +12,7 @@ function docsFolder(): string {
   const root = packageFolder(import.meta.dirname);
   const found = root === undefined ? undefined : join(root, "docs");
   if (found === undefined || !existsSync(found))
-    throw new AppError("NOT_FOUND", "the documents did not come with this installation; they are in the folder docs of the source");
+    throw new AppError("NOT_FOUND", "this installation has no documentation; it is in the docs folder of the source");
   return found;
 }
 
@@ -92,15 +92,15 @@ function listAll(io: Io, folder: string, json: boolean): void {
   if (json) return printJson(io, { folder, documents: all });
   const widest = Math.max(...all.map(({ file }) => relative(folder, file).length));
   io.out(all.map(({ file, title }) => `${relative(folder, file).padEnd(widest)}  ${title}\n`).join(""));
-  io.err(`in ${folder}; search them with: openclaw docs <words>\n`);
+  io.err(`In ${folder}. Search with: openclaw docs <words>\n`);
 }
 
 export const docs = defineCommand({
   positionals: "[words…]",
   options: { json: JSON_OPTION },
   examples: [
-    { line: "openclaw docs", does: "the documents there are" },
-    { line: "openclaw docs pairing telegram", does: "where they say something about it" },
+    { line: "openclaw docs", does: "List the documents" },
+    { line: "openclaw docs pairing telegram", does: "Search the documents" },
   ],
   async run({ io, values, positionals }) {
     const folder = docsFolder();
@@ -115,7 +115,7 @@ export const docs = defineCommand({
     }
     const style = createStyle(io.color);
     if (found.length === 0) {
-      io.err(`nothing about "${positionals.join(" ")}"; fewer words find more, and \`openclaw docs\` lists all documents\n`);
+      io.err(`No results for "${positionals.join(" ")}". Try fewer words, or list all documents with: openclaw docs\n`);
       return 0;
     }
     for (const { title, heading, file, line, excerpt: text } of found) {

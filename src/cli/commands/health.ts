@@ -18,14 +18,14 @@ export function formatState({ status = "ok" }: Pick<Health, "status">, style: Re
 function print(io: Io, report: Health): void {
   const style = createStyle(io.color);
   const agents = report.agents.map(({ agentId, isDefault, heartbeat }) => {
-    const marks = [...(isDefault ? ["default"] : []), heartbeat.enabled ? `heartbeat every ${heartbeat.every}` : "no heartbeat"];
+    const marks = [...(isDefault ? ["default"] : []), heartbeat.enabled ? `heartbeat every ${heartbeat.every}` : "heartbeat off"];
     return `${agentId} (${marks.join(", ")})`;
   });
   const channels = report.channelOrder.map((id) => `${report.channelLabels[id] ?? id}${report.channels[id]?.configured === false ? " (not configured)" : ""}`);
   io.out(
     formatFacts(
       [
-        ["Gateway", `${formatState(report, style)}, looked at in ${Math.round(report.durationMs)} ms`],
+        ["Gateway", `${formatState(report, style)}, checked in ${Math.round(report.durationMs)} ms`],
         ["Agents", agents.join(", ") || "none"],
         ["Heartbeat", report.heartbeatSeconds > 0 ? `every ${formatDuration(report.heartbeatSeconds * 1000)}` : "off"],
         ["Channels", channels.join(", ") || "none"],
@@ -39,10 +39,10 @@ function print(io: Io, report: Health): void {
 }
 
 export const health = defineCommand({
-  options: { ...GATEWAY_OPTIONS, verbose: { type: "boolean", help: "look at everything now, not at what was seen in the last minute" } },
+  options: { ...GATEWAY_OPTIONS, verbose: { type: "boolean", help: "Check everything now instead of using results from the last minute" } },
   examples: [
-    { line: "openclaw health", does: "agents, channels and sessions of the running gateway" },
-    { line: "openclaw health --verbose --json", does: "looked at now, for machines" },
+    { line: "openclaw health", does: "Show the health of the running gateway" },
+    { line: "openclaw health --verbose --json", does: "Fresh check, as JSON" },
   ],
   async run({ io, values }) {
     const report = await callGateway(io, "health", values.verbose ? { probe: true } : {}, values);

@@ -8,15 +8,15 @@ import { logRecordOf, parseLogLine, readLog, type LogChunk, type LogLine } from 
 import { createStyle } from "../output/style.ts";
 
 const OPTIONS = {
-  follow: { type: "boolean", short: "f", help: "go on showing new lines until Ctrl-C" },
-  level: { type: "string", value: "level", help: `only this level and louder: ${LOG_LEVELS.slice(1).join(", ")}` },
-  subsystem: { type: "string", value: "name", help: "only lines of this subsystem (store, config, gateway, …)" },
-  room: { type: "string", value: "name", help: "former name of --subsystem" },
-  limit: { type: "string", value: "n", help: "how many lines to begin with (default 200)" },
-  "max-bytes": { type: "string", value: "n", help: "how much of the file to read (default 250000)" },
-  interval: { type: "string", value: "ms", help: "how often to look for new lines (default 1000)" },
-  plain: { type: "boolean", help: "no colours" },
-  "local-time": { type: "boolean", help: "accepted for compatibility: times are local" },
+  follow: { type: "boolean", short: "f", help: "Keep showing new lines until Ctrl-C" },
+  level: { type: "string", value: "level", help: `Minimum level: ${LOG_LEVELS.slice(1).join(", ")}` },
+  subsystem: { type: "string", value: "name", help: "Only this subsystem (store, config, gateway, …)" },
+  room: { type: "string", value: "name", help: "Older name of --subsystem" },
+  limit: { type: "string", value: "n", help: "Number of lines to start with (default 200)" },
+  "max-bytes": { type: "string", value: "n", help: "Maximum number of bytes to read (default 250000)" },
+  interval: { type: "string", value: "ms", help: "Polling interval in ms (default 1000)" },
+  plain: { type: "boolean", help: "Disable colors" },
+  "local-time": { type: "boolean", help: "Accepted for compatibility; times are always local" },
   json: JSON_OPTION,
 } as const;
 
@@ -53,9 +53,9 @@ function createFilter(values: Values<typeof OPTIONS>): (line: LogLine) => boolea
 export const logs = defineCommand({
   options: OPTIONS,
   examples: [
-    { line: "openclaw logs", does: "the last 200 lines" },
-    { line: "openclaw logs --follow --level warn", does: "warnings and errors as they come" },
-    { line: "openclaw logs --subsystem store --json", does: "one subsystem, for machines" },
+    { line: "openclaw logs", does: "Last 200 lines" },
+    { line: "openclaw logs --follow --level warn", does: "Follow warnings and errors" },
+    { line: "openclaw logs --subsystem store --json", does: "One subsystem, as JSON" },
   ],
   async run({ io, values }) {
     // From the first moment on: Ctrl-C is how following ends.
@@ -70,20 +70,20 @@ export const logs = defineCommand({
       values.json ? io.out(`${JSON.stringify({ type: "notice", message })}\n`) : io.err(`${createStyle(io.color).dim(message)}\n`);
     let file = await currentLogFile(io);
     let chunk: LogChunk | undefined = readLog(file, { maxBytes });
-    if (!chunk && !values.follow) throw new AppError("NOT_FOUND", `there is no log at ${file}; start the gateway first (openclaw gateway)`);
+    if (!chunk && !values.follow) throw new AppError("NOT_FOUND", `no log at ${file}; start the gateway first: openclaw gateway`);
     if (values.json) io.out(`${JSON.stringify({ type: "meta", file, cursor: chunk?.cursor ?? 0, size: chunk?.size ?? 0 })}\n`);
     else io.err(`${createStyle(io.color).dim(file)}\n`);
-    if (chunk?.truncated) notice(`older lines are left out: only the last ${maxBytes} bytes were read (--max-bytes)`);
+    if (chunk?.truncated) notice(`Older lines omitted: only the last ${maxBytes} bytes were read (--max-bytes)`);
     for (const line of (chunk?.lines ?? []).map(parseLogLine).filter(wanted).slice(-limit)) print(line);
     if (!signal) return;
     while (!signal.aborted) {
       await wait(interval, undefined, { signal }).catch(() => {});
       const now = await currentLogFile(io);
-      if (now !== file) notice(`the log goes on in ${now}`);
+      if (now !== file) notice(`The log continues in ${now}`);
       const cursor = now === file ? (chunk?.cursor ?? 0) : 0;
       file = now;
       chunk = readLog(file, { cursor, maxBytes }) ?? chunk;
-      if (chunk?.rotated) notice("the log was rotated");
+      if (chunk?.rotated) notice("The log was rotated");
       for (const line of (chunk?.lines ?? []).map(parseLogLine).filter(wanted)) print(line);
       if (chunk) chunk = { ...chunk, lines: [] };
     }

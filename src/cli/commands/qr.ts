@@ -8,13 +8,13 @@ import { printJson, type Io } from "../io.ts";
 import { createStyle } from "../output/style.ts";
 
 const OPTIONS = {
-  url: { type: "string", value: "ws-url", help: "the address that the phone connects to" },
-  "public-url": { type: "string", value: "url", help: "the same, as people know it: https://…" },
-  remote: { type: "boolean", help: "the gateway that gateway.remote names" },
-  token: { type: "string", value: "text", help: "another token than the configured one" },
-  password: { type: "string", value: "text", help: "another password than the configured one" },
-  "setup-code-only": { type: "boolean", help: "print the setup code and nothing else" },
-  "no-ascii": { type: "boolean", help: "leave the picture out" },
+  url: { type: "string", value: "ws-url", help: "URL the phone connects to" },
+  "public-url": { type: "string", value: "url", help: "Public URL: https://…" },
+  remote: { type: "boolean", help: "Use the gateway from gateway.remote" },
+  token: { type: "string", value: "text", help: "Token, instead of the configured one" },
+  password: { type: "string", value: "text", help: "Password, instead of the configured one" },
+  "setup-code-only": { type: "boolean", help: "Print only the setup code" },
+  "no-ascii": { type: "boolean", help: "Don't print the QR code" },
   json: JSON_OPTION,
 } as const;
 
@@ -27,8 +27,7 @@ interface Address {
 /** An address that a phone can be given, as a WebSocket one. */
 function checkedUrl(text: string, source: string): Address {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^(?:wss?|https?):$/.test(url.protocol))
-    throw new AppError("INVALID_INPUT", `${source} has to be a ws, wss, http or https address, not "${text}"`);
+  if (!url || !/^(?:wss?|https?):$/.test(url.protocol)) throw new AppError("INVALID_INPUT", `${source} must be a ws, wss, http or https URL, not "${text}"`);
   return { url: url.href.replace(/^http/, "ws").replace(/\/$/, ""), source };
 }
 
@@ -42,7 +41,7 @@ function ownAddress(io: Io, config: Config): Address {
   if (host === undefined || host === "::1" || host.startsWith("127.")) {
     throw new AppError(
       "CONFLICT",
-      `the gateway listens on this machine only (gateway.bind ${bind}), so a phone cannot reach it. Set gateway.bind to lan or tailnet and restart it, or give the address of a proxy with --public-url`,
+      `the gateway listens on this machine only (gateway.bind ${bind}), so a phone cannot reach it. Set gateway.bind to lan or tailnet and restart it, or set the URL of a proxy with --public-url`,
     );
   }
   const port = gatewayPort(io.env, { config: gateway?.port });
@@ -54,7 +53,7 @@ function addressOf(io: Io, config: Config, values: Values<typeof OPTIONS>): Addr
   if (values["public-url"] !== undefined) return checkedUrl(values["public-url"], "--public-url");
   const remote = config.current.gateway?.remote?.url?.trim();
   if (!values.remote) return ownAddress(io, config);
-  if (!remote) throw new AppError("CONFIG_INVALID", "gateway.remote.url is not set; set it, or give the address with --url");
+  if (!remote) throw new AppError("CONFIG_INVALID", "gateway.remote.url is not set; set it, or use --url");
   return checkedUrl(remote, "gateway.remote.url");
 }
 
@@ -70,12 +69,12 @@ async function secretOf(io: Io, config: Config, values: Values<typeof OPTIONS>):
   if (gateway?.auth?.mode === "password" && password !== undefined && password !== "") return { password };
   if (token !== undefined && token !== "") return { token };
   if (password !== undefined && password !== "") return { password };
-  throw new AppError("CONFIG_INVALID", `${path} has neither a token nor a password; set one, or give it with --token or --password`);
+  throw new AppError("CONFIG_INVALID", `${path} has neither a token nor a password; set one, or use --token or --password`);
 }
 
 export const qr = defineCommand({
   options: OPTIONS,
-  examples: [{ line: "openclaw qr --public-url https://claw.example.org --token secret", does: "a code that a phone scans to connect" }],
+  examples: [{ line: "openclaw qr --public-url https://claw.example.org --token secret", does: "Show a QR code to connect a phone" }],
   async run({ io, values }) {
     using config = await openForReading(io);
     const { url, source } = addressOf(io, config, values);
@@ -92,7 +91,7 @@ export const qr = defineCommand({
     io.out(`${style.bold("Setup code")}  ${setupCode}\n${style.bold("Gateway")}     ${url} (${source})\n`);
     io.err(
       style.dim(
-        `Scan it with the app, or paste the code there. Then approve the phone: openclaw devices list\nThe code holds the gateway's ${auth}: show it to nobody else.\n`,
+        `Scan it with the app, or paste the setup code there. Then approve the phone: openclaw devices list\nThe code contains the gateway's ${auth}. Don't share it.\n`,
       ),
     );
   },
@@ -100,6 +99,6 @@ export const qr = defineCommand({
 
 /** What an older program of another name had. */
 export const clawbot: Group = {
-  entries: [{ name: "qr", summary: "a code that a phone scans to connect", load: () => Promise.resolve(qr) }],
+  entries: [{ name: "qr", summary: "Show a QR code to connect a phone", load: () => Promise.resolve(qr) }],
   examples: [],
 };

@@ -54,12 +54,12 @@ function chatFromOptions(values: WrittenPlace): RouteLocation {
   }
   const sender = peer === undefined ? undefined : readPeer("peer", peer);
   if (group !== undefined && sender && sender.kind !== "direct") {
-    throw new AppError("INVALID_INPUT", `--group and --peer ${sender.kind}:${sender.id} name two chats: give one of them`);
+    throw new AppError("INVALID_INPUT", `--group and --peer ${sender.kind}:${sender.id} name two chats; use only one of them`);
   }
   if (group === "") throw new AppError("INVALID_INPUT", "--group: expected the id of a group, found nothing");
   const chat: RoutePeer | undefined = group === undefined ? sender : { kind: "group", id: group };
   if (!chat && (thread !== undefined || parent !== undefined)) {
-    throw new AppError("INVALID_INPUT", "a thread is part of a chat: name it with --peer or --group");
+    throw new AppError("INVALID_INPUT", "--thread needs the chat: add --peer or --group");
   }
   return {
     channel,
@@ -125,21 +125,21 @@ function print(io: Io, route: Route & Explanation): void {
 
 export const explain = defineCommand({
   options: {
-    channel: { type: "string", value: "id", help: "where the message is written, such as telegram" },
-    account: { type: "string", value: "id", help: "the account that receives it (default: default)" },
-    peer: { type: "string", value: "kind:id", help: "the chat: user:<id>, group:<id> or channel:<id>" },
-    group: { type: "string", value: "id", help: "short for --peer group:<id>; --peer may then name who writes in it" },
-    thread: { type: "string", value: "id", help: "the thread or topic of that chat" },
-    parent: { type: "string", value: "kind:id", help: "the chat that a thread with an id of its own belongs to" },
-    guild: { type: "string", value: "id", help: "the Discord server" },
-    team: { type: "string", value: "id", help: "the Slack or Teams team" },
-    role: { type: "string", value: "id", multiple: true, help: "a role of the sender; may be given several times" },
+    channel: { type: "string", value: "id", help: "Channel, such as telegram" },
+    account: { type: "string", value: "id", help: "Account (default: default)" },
+    peer: { type: "string", value: "kind:id", help: "Chat: user:<id>, group:<id> or channel:<id>" },
+    group: { type: "string", value: "id", help: "Short for --peer group:<id>; --peer can then be the sender" },
+    thread: { type: "string", value: "id", help: "Thread or topic of the chat" },
+    parent: { type: "string", value: "kind:id", help: "Parent chat of a thread that has its own id" },
+    guild: { type: "string", value: "id", help: "Discord server" },
+    team: { type: "string", value: "id", help: "Slack or Teams team" },
+    role: { type: "string", value: "id", multiple: true, help: "Role of the sender; repeatable" },
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw route explain --channel telegram --account default --peer user:123", does: "who answers this person, in which session" },
-    { line: "openclaw route explain --channel telegram --group=-100123 --thread 7", does: "a topic of a group; a value with a dash needs the =" },
-    { line: "openclaw route explain --channel discord --peer channel:42 --guild 1 --role 99 --json", does: "on a server, for a member with a role" },
+    { line: "openclaw route explain --channel telegram --account default --peer user:123", does: "Test the route for a person" },
+    { line: "openclaw route explain --channel telegram --group=-100123 --thread 7", does: "Topic of a group; use = for a value that starts with a dash" },
+    { line: "openclaw route explain --channel discord --peer channel:42 --guild 1 --role 99 --json", does: "Member of a server with a role, as JSON" },
   ],
   async run({ io, values }) {
     const chat = chatFromOptions(values);

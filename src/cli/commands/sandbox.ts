@@ -85,10 +85,14 @@ async function tryBackend(io: Io, { config, stateDir, configFile, home }: Sandbo
 
 const listText = (names: readonly string[]): string => (names.length === 0 ? "(empty)" : names.join(", "));
 
+/** Whether the sandbox has a browser that its session can use. */
+const browserText = ({ enabled, usable, missing, image }: SandboxExplanation["sandbox"]["browser"]): string =>
+  !enabled ? "off" : usable ? `on (${image})` : `on, but not usable: ${missing.join(", ")}`;
+
 function shown(explained: SandboxExplanation, available: Available | undefined, style: Style): string {
   const { sandbox, elevated } = explained;
   const { tools } = sandbox;
-  const works = available === undefined ? "" : available.ok ? style.green(" (works here)") : style.red(` (does not work here: ${available.why})`);
+  const works = available === undefined ? "" : available.ok ? style.green(" (available)") : style.red(` (not available here: ${available.why})`);
   const section = (title: string, facts: readonly (readonly [string, string])[]): string => `${style.bold(title)}\n${formatFacts(facts, style)}\n`;
   return [
     section("Effective sandbox", [
@@ -102,6 +106,8 @@ function shown(explained: SandboxExplanation, available: Available | undefined, 
       ["workspaceAccess", sandbox.workspaceAccess],
       ["workspaceRoot", sandbox.workspaceRoot],
       ["backend", `${sandbox.backend}${works}`],
+      ["browser inside", browserText(sandbox.browser)],
+      ["host's browser", sandbox.browser.allowHostControl ? "allowed" : "not allowed"],
     ]),
     section("Sandbox tool policy", [
       [`allow (${tools.sources.allow.source})`, listText(tools.allow)],
@@ -119,13 +125,13 @@ function shown(explained: SandboxExplanation, available: Available | undefined, 
 
 export const explain = defineCommand({
   options: {
-    session: { type: "string", value: "key", help: "this session; the agent's main one by default" },
-    agent: { type: "string", value: "id", help: "this agent; the default one otherwise" },
+    session: { type: "string", value: "key", help: "Session (default: the agent's main session)" },
+    agent: { type: "string", value: "id", help: "Agent (default: the default agent)" },
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw sandbox explain --session agent:main:telegram:group:42", does: "does this group work inside, and why" },
-    { line: "openclaw sandbox explain --agent main --json", does: "the same for machines" },
+    { line: "openclaw sandbox explain --session agent:main:telegram:group:42", does: "Explain whether a group is sandboxed" },
+    { line: "openclaw sandbox explain --agent main --json", does: "Same, as JSON" },
   ],
   async run({ io, values }) {
     const source = openSource(io);
@@ -151,8 +157,8 @@ async function listed({ config, stateDir, registry, docker }: SandboxSource, kin
     registry.list(kind).map(async (entry) => {
       const state = await docker.state(entry.containerName).catch(() => "unknown" as const);
       const agentId = /^agent:([^:]+)/.exec(entry.sessionKey)?.[1] ?? "main";
-      const { image } = sandboxSettings(config, agentId, stateDir).docker;
-      const imageMatch = kind === "browsers" || image === entry.image;
+      const settings = sandboxSettings(config, agentId, stateDir);
+      const imageMatch = (kind === "browsers" ? settings.browser : settings.docker).image === entry.image;
       return {
         ...entry,
         state,
@@ -166,19 +172,19 @@ async function listed({ config, stateDir, registry, docker }: SandboxSource, kin
 }
 
 export const list = defineCommand({
-  options: { browser: { type: "boolean", help: "only the browsers' containers" }, json: JSON_OPTION },
-  examples: [{ line: "openclaw sandbox list", does: "each container, its age and whether it runs" }],
+  options: { browser: { type: "boolean", help: "Browser containers only" }, json: JSON_OPTION },
+  examples: [{ line: "openclaw sandbox list", does: "Containers with age and state" }],
   async run({ io, values }) {
     const source = openSource(io);
     const [containers, browsers] = await Promise.all([values.browser ? [] : listed(source, "containers", io.now()), listed(source, "browsers", io.now())]);
     if (values.json) return printJson(io, { containers, browsers });
     const rows = [...containers, ...browsers];
-    if (rows.length === 0) return io.out(`no ${kindOf(values.browser)} were made\n`);
+    if (rows.length === 0) return io.out(`No ${kindOf(values.browser)}\n`);
     const style = createStyle(io.color);
     const cells = rows.map((row) => [
       row.containerName,
       row.running ? style.green(row.state) : style.yellow(row.state),
-      row.imageMatch ? row.image : style.yellow(`${row.image} (another is configured)`),
+      row.imageMatch ? row.image : style.yellow(`${row.image} (a different image is configured)`),
       formatDuration(row.ageMs),
       formatDuration(row.idleMs),
       row.sessionKey,
@@ -190,7 +196,7 @@ export const list = defineCommand({
 /** Which containers are meant. Exactly one way to choose is required. */
 function chooser(all: boolean | undefined, session: string | undefined, agent: string | undefined): (entry: ContainerEntry) => boolean {
   const ways = [all, session !== undefined, agent !== undefined].filter(Boolean).length;
-  if (ways !== 1) throw new AppError("INVALID_INPUT", "say which: --all, --session <key> or --agent <id>");
+  if (ways !== 1) throw new AppError("INVALID_INPUT", "expected --all, --session <key> or --agent <id>");
   if (all) return () => true;
   const wanted = (session ?? `agent:${agent}`).trim().toLowerCase();
   return ({ sessionKey }) => {
@@ -201,14 +207,14 @@ function chooser(all: boolean | undefined, session: string | undefined, agent: s
 
 export const recreate = defineCommand({
   options: {
-    all: { type: "boolean", help: "every container" },
-    session: { type: "string", value: "key", help: "the one of this scope, as list shows it" },
-    agent: { type: "string", value: "id", help: "those of this agent" },
-    browser: { type: "boolean", help: "browsers' containers instead" },
-    force: { type: "boolean", help: "do not ask" },
+    all: { type: "boolean", help: "All containers" },
+    session: { type: "string", value: "key", help: "Container of this session" },
+    agent: { type: "string", value: "id", help: "Containers of this agent" },
+    browser: { type: "boolean", help: "Browser containers instead" },
+    force: { type: "boolean", help: "Don't ask for confirmation" },
     json: JSON_OPTION,
   },
-  examples: [{ line: "openclaw sandbox recreate --all --force", does: "after a change of image or settings" }],
+  examples: [{ line: "openclaw sandbox recreate --all --force", does: "Recreate all after changing the image or settings" }],
   async run({ io, values }) {
     const matches = chooser(values.all, values.session, values.agent);
     const { registry, docker } = openSource(io);
@@ -218,13 +224,13 @@ export const recreate = defineCommand({
     if (names.length > 0 && !values.force) {
       if (!values.json) io.out(names.map((name) => `  ${name}\n`).join(""));
       if (!(await io.confirm(`Remove ${names.length === 1 ? "this container" : `these ${names.length} containers`}?`)))
-        throw new AppError("CANCELLED", "nothing was removed; --force does it without asking");
+        throw new AppError("CANCELLED", "cancelled; use --force to remove without asking");
     }
     for (const name of names) {
       await docker.remove(name);
       registry.remove(name, kind);
     }
     if (values.json) return printJson(io, { removed: names });
-    io.out(names.length === 0 ? "nothing to remove\n" : `removed ${names.length}; made again at the next use. Workspaces stay as they are\n`);
+    io.out(names.length === 0 ? "Nothing to remove\n" : `Removed ${names.length}. They are recreated on next use; workspaces are kept\n`);
   },
 });

@@ -1,7 +1,5 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
-import type { AuditDeps, AuditFinding, AuditReport, FixReport, RiskyEntry, Severity } from "../../audit/index.ts";
-import { systemClock } from "../../base/clock.ts";
+import type { AuditDeps, AuditFinding, AuditReport, FixReport, Severity } from "../../audit/index.ts";
 import { escapeJoined } from "../../base/printable.ts";
 import { defineCommand, JSON_OPTION } from "../command.ts";
 import { printJson, type Io } from "../io.ts";
@@ -9,8 +7,8 @@ import { createStyle, type Style } from "../output/style.ts";
 import { openDoctor } from "./doctor/deps.ts";
 
 export const AUDIT_OPTIONS = {
-  deep: { type: "boolean", help: "also ask the running gateway, and read the code of plugins and skills" },
-  fix: { type: "boolean", help: "close open groups, turn the redaction of logs on, take files away from other users; nothing else" },
+  deep: { type: "boolean", help: "Also check the running gateway and the code of plugins and skills" },
+  fix: { type: "boolean", help: "Close open groups, turn on log redaction and restrict file permissions; nothing else" },
   json: JSON_OPTION,
 } as const;
 
@@ -35,7 +33,7 @@ function shownReport({ summary, findings, deep }: AuditReport, io: Pick<Io, "col
     return own.length === 0 ? [] : [`\n${painted(severity, TITLES[severity], style)}\n${own.map((finding) => shownFinding(finding, style)).join("")}`];
   });
   const probed = deep?.gateway.attempted ? `\nGateway: ${deep.gateway.ok ? `answers at ${deep.gateway.url}` : deep.gateway.error}\n` : "";
-  const end = summary.critical > 0 ? "\nLook at the critical findings first. openclaw security audit --deep reads more.\n" : "";
+  const end = summary.critical > 0 ? "\nFix critical findings first. For more checks: openclaw security audit --deep\n" : "";
   return `${head}${sections.join("")}${probed}${end}`;
 }
 
@@ -46,31 +44,17 @@ function shownFix({ changes, actions, errors }: FixReport, io: Pick<Io, "color">
   return lines.length === 0 ? "Nothing to fix.\n\n" : `${lines.join("\n")}\n\n`;
 }
 
-/** What users wrote into `exec-approvals.json` and `tools.exec.safeBins` that lets any command run unasked. */
-async function riskyEntries(io: Io, config: AuditDeps["config"]): Promise<readonly RiskyEntry[]> {
-  const [{ createExecRules, riskyAllowlistEntries }, { createIds }, { systemRandom }] = await Promise.all([
-    import("../../tools/index.ts"),
-    import("../../base/ids.ts"),
-    import("../../base/random.ts"),
-  ]);
-  const path = join(config.paths.state, "exec-approvals.json");
-  const { file } = createExecRules({ path, clock: systemClock, ids: createIds(systemRandom), random: systemRandom }).snapshot();
-  const { tools, agents } = config.current;
-  const safeBins = [...(tools?.exec?.safeBins ?? []), ...(agents?.list ?? []).flatMap((agent) => agent.tools?.exec?.safeBins ?? [])];
-  return riskyAllowlistEntries({ file, safeBins, path: io.env["PATH"] ?? "", home: homedir() });
-}
-
 export const securityAudit = defineCommand({
   options: AUDIT_OPTIONS,
   examples: [
-    { line: "openclaw security audit", does: "what is risky, and what to do about it" },
-    { line: "openclaw security audit --deep --json", does: "all of it, for machines" },
-    { line: "openclaw security audit --fix", does: "and the repairs that are safe to make" },
+    { line: "openclaw security audit", does: "Show risks and how to fix them" },
+    { line: "openclaw security audit --deep --json", does: "All checks, as JSON" },
+    { line: "openclaw security audit --fix", does: "Show risks and apply the safe fixes" },
   ],
   async run({ io, values }) {
-    const { applyFixes, audit } = await import("../../audit/index.ts");
+    const { applyFixes, audit, riskyEntries } = await import("../../audit/index.ts");
     using doctor = await openDoctor(io, { deep: values.deep ?? false, generateToken: false, suggestions: false });
-    const deps: AuditDeps = { ...doctor, osHome: homedir(), riskyEntries: () => riskyEntries(io, doctor.config) };
+    const deps: AuditDeps = { ...doctor, osHome: homedir(), riskyEntries: () => riskyEntries(doctor) };
     const fix = values.fix ? await applyFixes(deps) : undefined;
     const audited = await audit(deps);
     const findings = audited.findings.map((finding) =>

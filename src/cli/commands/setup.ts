@@ -10,7 +10,7 @@ const { mode, workspace, "non-interactive": silent, "accept-risk": risk, "remote
 export const setup = defineCommand({
   options: {
     workspace,
-    wizard: { type: "boolean", help: "ask, as openclaw onboard does" },
+    wizard: { type: "boolean", help: "Ask questions, like openclaw onboard" },
     "non-interactive": silent,
     "accept-risk": risk,
     mode,
@@ -18,7 +18,7 @@ export const setup = defineCommand({
     "remote-token": token,
     json: JSON_OPTION,
   },
-  examples: [{ line: "openclaw setup", does: "makes configuration and workspace where they are missing; changes nothing that is there" }],
+  examples: [{ line: "openclaw setup", does: "Create the configuration and workspace; keeps existing files" }],
   async run({ io, values }) {
     const { wizard, ...flags } = values;
     if (wizard || flags["non-interactive"] || flags.mode || flags["remote-url"] || flags["remote-token"]) return runOnboard(io, flags, "setup");
@@ -28,9 +28,9 @@ export const setup = defineCommand({
       if (flags.json) printJson(io, { ok: true, ...made });
       else {
         const ok = createStyle(io.color).green("OK");
-        io.out(`Config ${ok}: ${made.config}${made.madeConfig ? " (made)" : ""}\nWorkspace ${ok}: ${made.workspace}\nSessions ${ok}: ${made.sessions}\n`);
+        io.out(`Config ${ok}: ${made.config}${made.madeConfig ? " (created)" : ""}\nWorkspace ${ok}: ${made.workspace}\nSessions ${ok}: ${made.sessions}\n`);
       }
-      if (made.otherWorkspace) io.err(`the workspace that is configured stays; change it with: openclaw config set agents.defaults.workspace <dir>\n`);
+      if (made.otherWorkspace) io.err(`The configured workspace was kept. Change it with: openclaw config set agents.defaults.workspace <dir>\n`);
       return 0;
     });
   },

@@ -14,7 +14,7 @@ import { printJson, type Io } from "../io.ts";
 import { createStyle, type Style } from "../output/style.ts";
 import { formatFacts, formatTable } from "../output/table.ts";
 import { escapeLine as printable } from "../../base/printable.ts";
-import { kindOf, sessionJson } from "./sessions.ts";
+import { kindOf, sessionJson } from "./sessions/list.ts";
 
 const RECENT = 10;
 
@@ -46,6 +46,7 @@ interface Overview {
   readonly stateDir: string;
   readonly state: StateSummary;
   readonly failed: Awaited<ReturnType<typeof failedPlugins>>;
+  readonly nodes: Awaited<ReturnType<typeof nodesOf>>;
 }
 
 interface Deep {
@@ -74,7 +75,7 @@ function printDeep(io: Io, { ok, latencyMs, value, error }: Answered<Deep>): voi
     ["Connection", `${style.green("ok")} in ${latencyMs} ms`],
     ["Agents", value.health.agents.map(({ agentId }) => agentId).join(", ") || "none"],
     ["Channels", value.health.channelOrder.join(", ") || "none"],
-    ["Waiting events", String(value.status.queuedSystemEvents.length)],
+    ["Queued events", String(value.status.queuedSystemEvents.length)],
   ];
   io.out(`\n${formatFacts(facts, style)}`);
   const rows = value.presence.map((entry) => [
@@ -101,12 +102,12 @@ function inUse({ health }: Probe, { path, exists, valid }: Snapshot, stateDir: s
 
 function configText({ path, exists, valid, issues, warnings }: Snapshot, holds: ReturnType<typeof inUse>, style: Style): string {
   const stays = holds === "last-good" ? "; the last good configuration is in use" : "";
-  if (!exists) return `${path} ${stays === "" ? style.dim("(not there: defaults)") : style.red(`missing${stays}: openclaw config validate`)}`;
+  if (!exists) return `${path} ${stays === "" ? style.dim("(not found; using defaults)") : style.red(`missing${stays}: openclaw config validate`)}`;
   const remark = valid
     ? stays !== ""
       ? style.red(`not in use${stays}`)
       : warnings.length > 0
-        ? style.yellow(`${warnings.length} to look at: openclaw config validate`)
+        ? style.yellow(`${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"}: openclaw config validate`)
         : style.green("valid")
     : style.red(`${issues.length} ${issues.length === 1 ? "error" : "errors"}${stays}: openclaw config validate`);
   return `${path}  ${remark}`;
@@ -116,10 +117,36 @@ function configText({ path, exists, valid, issues, warnings }: Snapshot, holds: 
 async function failedPlugins(io: Io, stateDir: string): Promise<readonly { readonly id: string; readonly error: string }[] | undefined> {
   const { runningPlugins } = await import("./plugins/running.ts");
   const plugins = await runningPlugins(io, stateDir).catch(() => undefined);
-  return plugins?.flatMap(({ id, status, error }) => (status === "error" ? [{ id, error: error ?? "no reason was given" }] : []));
+  return plugins?.flatMap(({ id, status, error }) => (status === "error" ? [{ id, error: error ?? "no reason given" }] : []));
 }
 
-function print(io: Io, { probe, snapshot, stateDir, state, failed }: Overview): void {
+type Nodes = MethodResult<"node.list">["nodes"];
+
+/** Paired nodes as the running gateway has them; undefined when there are none, or it cannot be asked. */
+async function nodesOf(io: Io, stateDir: string, timeoutMs: number): Promise<Nodes | undefined> {
+  try {
+    using state = inspectStore(stateDir);
+    if (!state?.read("devices.tokens", {}).some(({ role, revokedAt }) => role === "node" && revokedAt === null)) return undefined;
+  } catch {
+    return undefined;
+  }
+  using config = await openForReading(io);
+  const { value } = await tryGateway(io, await localTarget(io, config), timeoutMs, (client) => client.request("node.list", {}));
+  return value && value.nodes.length > 0 ? value.nodes : undefined;
+}
+
+function nodesText(nodes: Nodes, style: Style): string {
+  const [here, away] = [true, false].map((connected) =>
+    nodes.filter((node) => node.connected === connected).map(({ displayName, nodeId }) => printable(displayName ?? nodeId.slice(0, 12))),
+  );
+  const parts = [
+    ...(here?.length ? [`${style.green("connected")}: ${here.join(", ")}`] : []),
+    ...(away?.length ? [`${style.dim("away")}: ${away.join(", ")}`] : []),
+  ];
+  return parts.join("; ");
+}
+
+function print(io: Io, { probe, snapshot, stateDir, state, failed, nodes }: Overview): void {
   const style = createStyle(io.color);
   const health = probe.health;
   const healthFacts: [string, string][] = health
@@ -137,9 +164,10 @@ function print(io: Io, { probe, snapshot, stateDir, state, failed }: Overview): 
     ["Sessions", state.count === undefined ? style.yellow("unknown") : String(state.count)],
   ];
   if (failed && failed.length > 0) {
-    facts.push(["Plugins", style.red(`${failed.length} could not be loaded (${failed.map(({ id }) => printable(id)).join(", ")}): openclaw plugins list`)]);
+    facts.push(["Plugins", style.red(`${failed.length} failed to load (${failed.map(({ id }) => printable(id)).join(", ")}): openclaw plugins list`)]);
   }
-  if (state.inbox) facts.push(["Inbox", `${state.inbox.pending} waiting, ${state.inbox.claimed} being worked on`]);
+  if (nodes) facts.push(["Nodes", nodesText(nodes, style)]);
+  if (state.inbox) facts.push(["Inbox", `${state.inbox.pending} queued, ${state.inbox.claimed} in progress`]);
   io.out(io.runnable(formatFacts(facts, style)));
   for (const problem of [...(health?.problems ?? []), ...(state.error ? [state.error] : [])]) io.out(io.runnable(`${style.yellow("!")} ${problem}\n`));
   if (state.recent.length === 0) return;
@@ -150,13 +178,13 @@ function print(io: Io, { probe, snapshot, stateDir, state, failed }: Overview): 
 export const status = defineCommand({
   options: {
     json: JSON_OPTION,
-    deep: { type: "boolean", help: "ask the running gateway too: its health, its sessions, who is connected" },
-    timeout: { type: "string", value: "ms", help: "how long to wait for the gateway (default 10000)" },
+    deep: { type: "boolean", help: "Also show health, sessions and clients of the running gateway" },
+    timeout: { type: "string", value: "ms", help: "Time to wait for the gateway, in ms (default 10000)" },
   },
   examples: [
-    { line: "openclaw status", does: "an overview" },
-    { line: "openclaw status --json", does: "the same for machines" },
-    { line: "openclaw status --deep", does: "with what only the running gateway knows" },
+    { line: "openclaw status", does: "Overview" },
+    { line: "openclaw status --json", does: "Same, as JSON" },
+    { line: "openclaw status --deep", does: "Overview with live data of the gateway" },
   ],
   async run({ io, values }) {
     const timeout = Number(values.timeout ?? 10_000);
@@ -165,9 +193,10 @@ export const status = defineCommand({
     const probe = await probeGateway(paths.state, timeout);
     const state = summarise(paths.state);
     const failed = probe.reachable ? await failedPlugins(io, paths.state) : undefined;
+    const nodes = probe.reachable ? await nodesOf(io, paths.state, timeout) : undefined;
     const deep = values.deep ? await lookDeep(io, timeout) : undefined;
     if (!values.json) {
-      print(io, { probe, snapshot, stateDir: paths.state, state, failed });
+      print(io, { probe, snapshot, stateDir: paths.state, state, failed, nodes });
       return deep && printDeep(io, deep);
     }
     const { holder, health, ...rest } = probe;
@@ -176,6 +205,9 @@ export const status = defineCommand({
       gateway: { mode: snapshot.config.gateway?.mode ?? "local", ...rest, pid: holder?.pid, startedAt: holder?.createdAt },
       health: health ?? null,
       ...(failed === undefined ? {} : { plugins: { failed } }),
+      ...(nodes === undefined
+        ? {}
+        : { nodes: nodes.map(({ nodeId, displayName, platform, connected, connectedAtMs }) => ({ nodeId, displayName, platform, connected, connectedAtMs })) }),
       config: {
         path: snapshot.path,
         exists: snapshot.exists,

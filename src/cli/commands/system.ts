@@ -9,23 +9,25 @@ import { formatTable } from "../output/table.ts";
 
 export const event = defineCommand({
   options: {
-    text: { type: "string", help: "what happened" },
-    mode: { type: "string", help: "now, or next-heartbeat (default)" },
+    text: { type: "string", help: "Event text" },
+    mode: { type: "string", help: "When to act: now or next-heartbeat (default)" },
     ...GATEWAY_OPTIONS,
   },
   examples: [
-    { line: 'openclaw system event --text "The backup has finished"', does: "the agent sees it at its next turn or heartbeat" },
-    { line: 'openclaw system event --text "The door bell rang" --mode now', does: "the agent acts on it now" },
+    { line: 'openclaw system event --text "The backup has finished"', does: "The agent sees it on its next turn or heartbeat" },
+    { line: 'openclaw system event --text "The door bell rang" --mode now', does: "Let the agent act on it now" },
   ],
   async run({ io, values }) {
     const text = values.text?.trim() ?? "";
-    if (text === "") throw new AppError("INVALID_INPUT", 'say what happened: openclaw system event --text "…"');
+    if (text === "") throw new AppError("INVALID_INPUT", 'expected a text, such as: openclaw system event --text "The backup has finished"');
     const mode = values.mode?.trim() ?? "next-heartbeat";
     if (mode !== "now" && mode !== "next-heartbeat") throw new AppError("INVALID_INPUT", `--mode is now or next-heartbeat, not ${JSON.stringify(mode)}`);
     const done = await callGateway(io, "wake", { text, mode, idempotencyKey: crypto.randomUUID() }, values);
     if (values.json) return printJson(io, done);
     io.out(
-      mode === "now" ? `Queued; ${done.waits === undefined ? "the agent acts on it now" : WAITS[done.waits]}.\n` : "Queued for the next turn or heartbeat.\n",
+      mode === "now"
+        ? `Queued; ${done.waits === undefined ? "Let the agent act on it now" : WAITS[done.waits]}.\n`
+        : "Queued for the next turn or heartbeat.\n",
     );
   },
 });
@@ -33,7 +35,7 @@ export const event = defineCommand({
 /** Why the agent does not act at once. */
 const WAITS = {
   disabled: "heartbeats are off, so the agent sees it with its next message",
-  "quiet-hours": "the agent acts on it when its active hours begin, or with its next message",
+  "quiet-hours": "the agent acts on it when its active hours start, or with its next message",
 } as const;
 
 function beatText(io: Io, { ts, status, reason, preview, channel, to, durationMs, silent }: EventPayload<"heartbeat">): string {
@@ -54,26 +56,26 @@ export const heartbeat = defineCommand({
   positionals: "last|enable|disable",
   options: GATEWAY_OPTIONS,
   examples: [
-    { line: "openclaw system heartbeat last", does: "how the last one went, and why it did nothing" },
-    { line: "openclaw system heartbeat disable", does: "none until the gateway is started again" },
+    { line: "openclaw system heartbeat last", does: "Result of the last heartbeat" },
+    { line: "openclaw system heartbeat disable", does: "Turn heartbeats off until the gateway restarts" },
   ],
   async run({ io, values, positionals: [action] }) {
     if (action === "last") {
       const last = await callGateway(io, "last-heartbeat", {}, values);
       if (values.json) return printJson(io, last);
-      return io.out(last ? beatText(io, last) : "No heartbeat was due yet.\n");
+      return io.out(last ? beatText(io, last) : "No heartbeat yet\n");
     }
     if (action !== "enable" && action !== "disable")
       throw new AppError("INVALID_INPUT", `expected last, enable or disable, found ${JSON.stringify(action ?? "")}`);
     const done = await callGateway(io, "set-heartbeats", { enabled: action === "enable", idempotencyKey: crypto.randomUUID() }, values);
     if (values.json) return printJson(io, done);
-    io.out(done.enabled ? "Heartbeats are on.\n" : "Heartbeats are off until the gateway is started again.\n");
+    io.out(done.enabled ? "Heartbeats are on.\n" : "Heartbeats are off until the gateway restarts.\n");
   },
 });
 
 export const presence = defineCommand({
   options: GATEWAY_OPTIONS,
-  examples: [{ line: "openclaw system presence", does: "which programs are connected, or were a moment ago" }],
+  examples: [{ line: "openclaw system presence", does: "Connected and recently connected clients" }],
   async run({ io, values }) {
     const found = await callGateway(io, "system-presence", {}, values);
     if (values.json) return printJson(io, found);

@@ -96,8 +96,8 @@ async function byConfiguration(io: Io, { agent, session, tool, path }: Wanted): 
   if (tools.length === 0) {
     const names = builtinSubjects().map(({ name }) => name);
     const meant = nearest(tool ?? "", names);
-    const advice = meant === undefined ? "openclaw tools list shows them; tools of plugins are known to a running gateway" : `did you mean ${meant}?`;
-    throw new AppError("INVALID_INPUT", `there is no built-in tool ${JSON.stringify(tool)}; ${advice}`);
+    const advice = meant === undefined ? "list them with: openclaw tools list (plugin tools need a running gateway)" : `did you mean ${meant}?`;
+    throw new AppError("INVALID_INPUT", `tool ${JSON.stringify(tool)} not found; ${advice}`);
   }
   return { agentId, sessionKey, tools: [...tools], ...(path === undefined ? {} : { file: (await loadExplainFile()).explainFile({ loaded, agentId, path }) }) };
 }
@@ -115,7 +115,7 @@ function sessionOf(config: OpenClawConfig, agent: string | undefined, session: s
   const found = resolveSessionKey(session ?? "main", naming, ids);
   if (!found.ok) throw new AppError("INVALID_INPUT", `--session: ${found.message}`);
   if (named !== undefined && found.agentId !== named) {
-    throw new AppError("INVALID_INPUT", `--session ${found.key} belongs to the agent ${found.agentId}, and --agent says ${named}: give one of them`);
+    throw new AppError("INVALID_INPUT", `--session ${found.key} belongs to agent ${found.agentId}, but --agent is ${named}; use only one of them`);
   }
   return { agentId: found.agentId, sessionKey: found.key };
 }
@@ -177,21 +177,21 @@ function printFile(io: Io, { path, read, write }: NonNullable<Explained["file"]>
 export const explain = defineCommand({
   positionals: "[tool]",
   options: {
-    session: { type: "string", value: "key", help: "for this session (default: the agent's main one)" },
-    agent: { type: "string", value: "id", help: "for this agent (default: the default one)" },
-    path: { type: "string", value: "file", help: "also: whether this file may be read and written" },
+    session: { type: "string", value: "key", help: "Session (default: the agent's main session)" },
+    agent: { type: "string", value: "id", help: "Agent (default: the default agent)" },
+    path: { type: "string", value: "file", help: "Also check read and write access to this file" },
     ...GATEWAY_OPTIONS,
   },
   examples: [
-    { line: "openclaw tools explain", does: "every tool of the main session" },
-    { line: "openclaw tools explain exec", does: "one tool, with the path in the configuration that decided" },
-    { line: "openclaw tools explain write --path ~/notes.txt", does: "whether the agent may write this file, and why" },
-    { line: "openclaw tools explain exec --session agent:main:whatsapp:group:120363@g.us --json", does: "in a group, for machines" },
+    { line: "openclaw tools explain", does: "All tools of the main session" },
+    { line: "openclaw tools explain exec", does: "One tool and the setting that decides" },
+    { line: "openclaw tools explain write --path ~/notes.txt", does: "Check whether the agent may write a file" },
+    { line: "openclaw tools explain exec --session agent:main:whatsapp:group:120363@g.us --json", does: "In a group, as JSON" },
   ],
   async run({ io, values, positionals: [tool] }) {
     const found = await explained(io, { agent: values.agent, session: values.session, tool, path: values.path }, values);
     if (values.json) return printJson(io, found);
-    if (found.from === "configuration") io.err("no gateway answers: this is what the configuration says about the built-in tools\n");
+    if (found.from === "configuration") io.err("No gateway is running. Showing built-in tools from the configuration\n");
     const [row] = found.tools;
     if (tool !== undefined && row) printOne(io, found, row);
     else printAll(io, found);
@@ -212,10 +212,10 @@ function marksOf({ ownerOnly, optional }: Listed): string {
 const builtin = (): readonly Listed[] => builtinSubjects().map(({ name, ownerOnly }) => ({ name, source: "core", ...(ownerOnly ? { ownerOnly } : {}) }));
 
 export const list = defineCommand({
-  options: { agent: { type: "string", value: "id", help: "what this agent could be given (default: the default one)" }, ...GATEWAY_OPTIONS },
+  options: { agent: { type: "string", value: "id", help: "Agent (default: the default agent)" }, ...GATEWAY_OPTIONS },
   examples: [
-    { line: "openclaw tools list", does: "name, origin and groups of every tool" },
-    { line: "openclaw tools list --json", does: "the same, for machines; with a running gateway also what each takes" },
+    { line: "openclaw tools list", does: "Name, origin and groups of every tool" },
+    { line: "openclaw tools list --json", does: "As JSON; includes parameters if a gateway is running" },
   ],
   async run({ io, values }) {
     const answer = await askGateway(io, values, (client) => client.request("tools.catalog", values.agent === undefined ? {} : { agentId: values.agent }));
@@ -224,7 +224,7 @@ export const list = defineCommand({
       const tools = found.map((tool) => ({ ...tool, groups: groupsOf({ name: tool.name, source: sourceOf(tool) }) }));
       return printJson(io, { from: answer ? "gateway" : "configuration", count: tools.length, tools });
     }
-    if (!answer) io.err("no gateway answers: these are the built-in tools that lists can name\n");
+    if (!answer) io.err("No gateway is running. Showing built-in tools only\n");
     const style = createStyle(io.color);
     const rows = found.map((tool) => [
       tool.name,

@@ -27,11 +27,11 @@ async function stories(io: Io, flags: GatewayFlags, what: string, last: number):
     } catch (error) {
       const isSilent = error instanceof AppError && (error.code === "UNAVAILABLE" || error.code === "TIMEOUT") && error.details["protocolCode"] === undefined;
       if (!isSilent || target.kind !== "local" || hasCredentials) throw error;
-      io.err(`process ${target.holder?.pid} does not answer; this is from its state folder\n`);
+      io.err(`process ${target.holder?.pid} does not answer. Showing data from its state folder\n`);
     }
   }
   using state = inspectStore(target.stateDir);
-  if (!state) throw new AppError("NOT_FOUND", `nothing is kept yet: there is no state in ${target.stateDir}; start the gateway first`);
+  if (!state) throw new AppError("NOT_FOUND", `no messages yet: ${target.stateDir} has no state; start the gateway first`);
   const { createWhy } = await loadWhy();
   return await createWhy({ store: state, now: io.now }).tell(what, { last, closely: true });
 }
@@ -40,14 +40,14 @@ export const why = defineCommand({
   positionals: "<message, session or run>",
   options: {
     ...GATEWAY_OPTIONS,
-    last: { type: "string", value: "n", help: "of a session: its last messages (default 1)" },
-    verbose: { type: "boolean", help: "also plugins that said nothing, and the details of each step" },
+    last: { type: "string", value: "n", help: "Number of messages, for a session (default 1)" },
+    verbose: { type: "boolean", help: "Show the details of each step" },
   },
   examples: [
-    { line: "openclaw why 4711", does: "what became of the message that the platform calls 4711" },
-    { line: "openclaw why telegram:default:123:4711", does: "the same where several chats have such a message" },
-    { line: "openclaw why agent:main:main --last 3", does: "the last three messages of a session" },
-    { line: "openclaw why in:1 --verbose", does: "a row of the inbox, with everything that is known" },
+    { line: "openclaw why 4711", does: "Message with the platform id 4711" },
+    { line: "openclaw why telegram:default:123:4711", does: "Message in a specific chat" },
+    { line: "openclaw why agent:main:main --last 3", does: "Last three messages of a session" },
+    { line: "openclaw why in:1 --verbose", does: "Inbox row with all details" },
   ],
   async run({ io, values, positionals }) {
     const [what, extra] = positionals;
@@ -120,11 +120,11 @@ export function timeline(
   return [
     `${style.bold(shown(nameOf(about)))}${style.dim(shown(`${started === undefined ? "" : `, ${dayOf(started)}`}${session}`))}`,
     style[LEVELS[verdict.level]](shown(verdict.text)),
-    ...(verdict.todo === undefined ? [] : [`${style.dim("to do:")} ${shown(runnable(verdict.todo))}`]),
+    ...(verdict.todo === undefined ? [] : [`${style.dim("fix:")} ${shown(runnable(verdict.todo))}`]),
     "",
     style.dim(`${"time".padEnd(12)}  ${"what".padEnd(10)}  ${"took".padStart(wide)}`),
     ...lines,
-    ...(others.length === 0 ? [] : ["", style.dim(`also meant: ${others.map((other) => shown(nameOf(other))).join(", ")}`)]),
+    ...(others.length === 0 ? [] : ["", style.dim(`Also matches: ${others.map((other) => shown(nameOf(other))).join(", ")}`)]),
   ]
     .map((line) => `${line}\n`)
     .join("");

@@ -52,7 +52,7 @@ export async function listCommands(io: Io): Promise<readonly { readonly name: st
     const named = usable.flatMap(({ id, manifest }) =>
       declaredCommands(manifest).map(({ name, description }) => ({
         name,
-        summary: description === undefined ? `plugin ${id}` : `${escapeLine(description)} (plugin ${id})`,
+        summary: description === undefined ? `Plugin ${id}` : `${escapeLine(description)} (plugin ${id})`,
       })),
     );
     return [...new Map(named.toReversed().map((command) => [command.name, command])).values()].toReversed();

@@ -44,8 +44,8 @@ export async function runPluginCommand(args: readonly string[], io: Io, memoryCo
 function notThere(name: string, declared: boolean, plugins: readonly { readonly id: string; readonly error?: string }[]): AppError {
   const named = plugins.map(({ id, error }) => (error === undefined ? id : `${id} (${error})`)).join("; ");
   const message = declared
-    ? `the command "${name}" belongs to a plugin that does not bring it: ${named}; see openclaw plugins doctor`
-    : `unknown command "${name}"; plugins that may have it could not be loaded: ${named}`;
+    ? `the command "${name}" belongs to a plugin that does not provide it: ${named}; see: openclaw plugins doctor`
+    : `unknown command "${name}"; these plugins may provide it but could not be loaded: ${named}`;
   return new AppError("PLUGIN_FAILED", message, { details: { command: name, pluginIds: plugins.map(({ id }) => id) } });
 }
 
@@ -82,7 +82,7 @@ function parentOf(program: Command, { parentPath = [] }: Registrar["value"]): Co
 async function parse(program: Command, args: readonly string[], pluginId: string): Promise<number> {
   const { CommanderError } = await import("commander");
   const stuck = Promise.withResolvers<never>();
-  using _idle = createIdleProcess().watch(() => stuck.reject(new Error("it waits for something that never happens")));
+  using _idle = createIdleProcess().watch(() => stuck.reject(new Error("it never finished")));
   try {
     await Promise.race([program.parseAsync(args, { from: "user" }), stuck.promise]);
     return Number(process.exitCode ?? 0);

@@ -98,7 +98,7 @@ export function evaluate(node: SyntaxNode, remarks: SyntaxRemark[], path: (strin
     }
     path.push(key);
     if (Object.hasOwn(value, key)) {
-      remark(remarks, { code: "duplicate_key", offset: start, path: [...path], message: `key "${key}" is given twice; this later one holds` });
+      remark(remarks, { code: "duplicate_key", offset: start, path: [...path], message: `key "${key}" is defined twice; the last one is used` });
     }
     value[key] = evaluate(child, remarks, path);
   }

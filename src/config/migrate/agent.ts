@@ -69,5 +69,5 @@ export function topLevelIdentity(tree: MigrationTree): void {
   const { entry, index } = actingDefault(tree);
   const kept = Object.hasOwn(entry, "identity");
   if (!kept) entry["identity"] = identity;
-  note(tree, ["identity"], ["agents", "list", index, "identity"], kept ? "dropped: the default agent has an identity, which holds" : "");
+  note(tree, ["identity"], ["agents", "list", index, "identity"], kept ? "dropped: the default agent has an identity, which takes precedence" : "");
 }

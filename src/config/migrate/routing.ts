@@ -80,6 +80,6 @@ export function audioTranscription(tree: MigrationTree): void {
     const hadModels = has(tree, to);
     fill(tree, to, [{ type: "cli", command, ...(args.length > 0 ? { args } : {}), ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) }]);
     fill(tree, ["tools", "media", "audio", "enabled"], true);
-    note(tree, from, to, hadModels ? "dropped: tools.media.audio.models is set and holds" : "moved to tools.media.audio.models as a cli entry");
+    note(tree, from, to, hadModels ? "dropped: tools.media.audio.models is set and takes precedence" : "moved to tools.media.audio.models as a cli entry");
   }
 }

@@ -23,7 +23,7 @@ export function ttsEnabled(tree: MigrationTree): void {
   const kept = has(tree, to);
   fill(tree, to, enabled ? "always" : "off");
   take(tree, from);
-  note(tree, from, to, kept ? "dropped: messages.tts.auto is set and holds" : "");
+  note(tree, from, to, kept ? "dropped: messages.tts.auto is set and takes precedence" : "");
 }
 
 export function gatewayToken(tree: MigrationTree): void {

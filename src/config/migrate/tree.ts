@@ -70,7 +70,7 @@ export function move(tree: MigrationTree, from: ValuePath, to: ValuePath): void 
   const kept = has(tree, to) && !(isObject(read(tree, to)) && isObject(read(tree, from)));
   const value = take(tree, from);
   fill(tree, to, value);
-  note(tree, from, to, kept ? `dropped: ${formatPath(to)} is set and holds` : "");
+  note(tree, from, to, kept ? `dropped: ${formatPath(to)} is set and takes precedence` : "");
 }
 
 /** Objects of a list, each with its index. */

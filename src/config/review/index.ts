@@ -49,6 +49,8 @@ export interface ConfigReview {
   versions(): readonly ListedVersion[];
   /** A version with its secrets hidden, and what going back to it would change. */
   version(id: string): { readonly raw: string; readonly changes: readonly ShownChange[] };
+  /** What changing each of some keys makes happen. A key that does what the key above it does is left out. */
+  effects(keys: readonly string[]): ReadonlyMap<string, ChangeEffect>;
   /** What going back to a version takes: its text, with its secrets, and what that makes happen. */
   restoring(id: string): { readonly text: string; readonly reload: ReloadWords };
 }
@@ -71,7 +73,7 @@ function documentOf(text: string, before: Loaded): { readonly document: ConfigDo
   const lost: LocatedIssue[] = [];
   const onLost = (path: readonly (string | number)[]): void => {
     const place = shown.locate(path) ?? { line: 1, column: 1 };
-    const message = "a hidden secret stands here, but the file has none at this place; write the secret itself, or remove the key";
+    const message = "this is a hidden secret, but the file has none here; enter the secret itself, or remove the key";
     lost.push({ path: dottedPath(path), file, ...place, message, code: "hidden_secret", severity: "error" });
   };
   return { document: { ...shown, value: restoreRedacted(shown.value, parsed, { onLost }) }, lost };
@@ -109,7 +111,7 @@ export function createReview(deps: ReviewDeps): ConfigReview {
     const { snapshot, documents } = loadFile();
     const document = documents.get(snapshot.path);
     if (document?.root) return snapshot.exists ? redactText(document, deps.sections()) : "{}\n";
-    throw new AppError("INVALID_INPUT", `${snapshot.path} is not JSON5, so nothing can be set in it; mend it first, or send the text to edit`);
+    throw new AppError("INVALID_INPUT", `${snapshot.path} is not JSON5, so nothing can be set in it; fix it first, or send the text to edit`);
   }
 
   return {
@@ -146,6 +148,10 @@ export function createReview(deps: ReviewDeps): ConfigReview {
       const changes = document.root ? shownChanges(loadFile().unresolved, loadText(document).unresolved, deps.sections()) : [];
       return { raw: redactText(document, deps.sections()), changes };
     },
+    effects(keys) {
+      const config = deps.current();
+      return effectsOf(keys, deps.modeOf(config), deps.channels());
+    },
     restoring(id) {
       const text = readVersion(place, id);
       return { text, reload: reloadTo(loadText(parseDocument(text, place.path))) };
@@ -180,21 +186,30 @@ function shownChanges(before: unknown, after: unknown, sections?: ConfigSections
   });
 }
 
+/** What changing one key makes happen, for people. */
+export interface ChangeEffect {
+  readonly kind: ReloadWords["kind"];
+  readonly does: string;
+}
+
 /** What a change makes happen, for people. */
 export interface ReloadWords {
   readonly kind: "none" | "hot" | "restart";
   readonly paths: readonly { readonly path: string; readonly does: string }[];
 }
 
+/** Keys that a rule about reloading names at most. */
+const RULE_LEVELS = 5;
+
 /** More paths than anybody reads. */
 const MOST_PATHS = 200;
 
-const RESTART = "The gateway restarts. Messages that wait are kept and answered afterwards.";
-const ON_USE = "Taken at the next use; nothing restarts.";
+const RESTART = "The gateway restarts. Queued messages are answered afterwards.";
+const ON_USE = "Applies at the next use; nothing restarts.";
 
 const EFFECTS: Readonly<Record<string, string>> = {
-  auth: "Connections that were made with the old secret are closed.",
-  hooks: "Webhooks follow at once.",
+  auth: "Connections made with the old secret are closed.",
+  hooks: "Webhooks change at once.",
   gmail: "The Gmail watcher restarts.",
   heartbeat: "Heartbeats are rescheduled.",
   cron: "Scheduled jobs are rescheduled.",
@@ -212,8 +227,8 @@ function words(action: ReloadAction): string {
 
 /** Why a mode leaves a change alone. */
 const IGNORED: Readonly<Partial<Record<ReloadMode, string>>> = {
-  off: "Counts from the gateway's next restart: gateway.reload.mode is off.",
-  hot: "Counts from the gateway's next restart: gateway.reload.mode is hot.",
+  off: "Takes effect at the gateway's next restart: gateway.reload.mode is off.",
+  hot: "Takes effect at the gateway's next restart: gateway.reload.mode is hot.",
 };
 
 /** What changes of `paths` make happen under a reload mode. `channels`: ids of loaded channels. */
@@ -232,4 +247,19 @@ function describeReload(paths: readonly string[], mode: ReloadMode, channels: re
       .slice(0, MOST_PATHS)
       .map((path) => ({ path, does: doing(path) })),
   };
+}
+
+/** Of each key, in the order that parents come first; without those that do what is done above them. */
+function effectsOf(keys: readonly string[], mode: ReloadMode, channels: readonly string[]): ReadonlyMap<string, ChangeEffect> {
+  const known = new Map<string, ChangeEffect>();
+  const own = new Map<string, ChangeEffect>();
+  // Rules name keys near the top only: what is deeper does what is above it.
+  for (const key of keys.filter((one) => one.split(".").length <= RULE_LEVELS)) {
+    const { kind, paths } = describeReload([key], mode, channels);
+    const effect = { kind, does: paths[0]?.does ?? ON_USE };
+    const above = known.get(key.slice(0, Math.max(key.lastIndexOf("."), 0)));
+    known.set(key, effect);
+    if (above?.kind !== kind || above.does !== effect.does) own.set(key, effect);
+  }
+  return own;
 }

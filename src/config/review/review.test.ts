@@ -74,7 +74,7 @@ test("changes are listed by path; a changed secret is shown as changed, without 
 test("the effect of a change is described for each path", async () => {
   const review = await (await open(TEXT)).review();
   const does = (path: string, value: unknown) => review.check(review.edit({ set: [{ path, value }] })).reload;
-  expect(does("logging.level", "debug")).toEqual({ kind: "none", paths: [{ path: "logging.level", does: "Taken at the next use; nothing restarts." }] });
+  expect(does("logging.level", "debug")).toEqual({ kind: "none", paths: [{ path: "logging.level", does: "Applies at the next use; nothing restarts." }] });
   expect(does("gateway.auth.token", "another-secret")).toMatchObject({ kind: "hot", paths: [{ does: expect.stringContaining("old secret are closed") }] });
   expect(does("gateway.port", 4001)).toMatchObject({ kind: "restart", paths: [{ path: "gateway.port", does: expect.stringContaining("restarts") }] });
   expect(does("plugins.entries.voice.config", { a: 1 })).toMatchObject({ kind: "restart" });
@@ -97,7 +97,7 @@ test("an edit of a file that is not there begins one; one of a file that is no J
   const review = await (await open(undefined)).review();
   expect(review.edit({ set: [{ path: "gateway.port", value: 1 }] })).toContain(`"port": 1`);
   writeFileSync(file(), "{ broken");
-  expect(() => review.edit({})).toThrow("mend it first");
+  expect(() => review.edit({})).toThrow("fix it first");
 });
 
 test("every text of the file is kept once the gateway is ready: what it starts with, writes, and finds written by hand", async () => {
@@ -174,5 +174,5 @@ test("a version that cannot be stored is reported, and the change is made", asyn
   writeFileSync(kept(), "a file where the folder should be");
   await config.edit({ kind: "set", path: "gateway.port", value: 9 }, { by: "test" });
   expect(readFileSync(file(), "utf8")).toContain("port: 9");
-  expect(warned[0]).toContain("could not be kept");
+  expect(warned[0]).toContain("could not be saved");
 });

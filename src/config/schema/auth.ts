@@ -2,7 +2,7 @@ import { advanced, choice, group, map, number, text, texts } from "./pieces.ts";
 
 const hours = (description: string) => number(description, { exclusiveMinimum: 0 });
 
-export const auth = group("Which credentials are used; they are kept elsewhere.", {
+export const auth = group("Which credentials are used; they are stored elsewhere.", {
   profiles: map(
     "Known credentials.",
     group(
@@ -13,11 +13,11 @@ export const auth = group("Which credentials are used; they are kept elsewhere."
   ),
   order: map("Profiles to try, by provider.", texts("Profile ids in order.")),
   cooldowns: group(
-    "How long failing credentials rest.",
+    "Cooldowns of failing credentials.",
     {
-      billingBackoffHours: hours("First rest after a billing failure."),
+      billingBackoffHours: hours("First cooldown after a billing failure."),
       billingBackoffHoursByProvider: map("The same by provider.", hours("Hours.")),
-      billingMaxHours: hours("Longest rest."),
+      billingMaxHours: hours("Longest cooldown."),
       failureWindowHours: hours("Time in which failures count together."),
     },
     [],

@@ -29,7 +29,7 @@ export const browser = group("The browser that agents use.", {
     "Addresses that pages may have.",
     {
       allowPrivateNetwork: flag("Private networks as well."),
-      allowedHostnames: texts("These hosts in any case."),
+      allowedHostnames: texts("Always allow these hosts."),
       hostnameAllowlist: texts("Only these hosts."),
     },
     [],

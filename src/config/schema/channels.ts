@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { choice, flag, group } from "./pieces.ts";
 
-const defaults = group("What holds for channels that do not say otherwise.", {
+const defaults = group("Defaults for every channel.", {
   groupPolicy: choice("Which groups are answered.", ["open", "disabled", "allowlist"]),
   heartbeat: group("What heartbeats show.", {
     showOk: flag("Also when there is nothing to report."),

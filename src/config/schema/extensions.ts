@@ -7,10 +7,10 @@ const atLeastOne = (description: string) => whole(description, { minimum: 1 });
 
 export const skills = group("Instructions that agents load when they need them.", {
   allowBundled: texts("Only these of the bundled skills."),
-  load: group("Where skills are looked for.", {
+  load: group("Where skills are searched.", {
     extraDirs: texts("More folders."),
     watch: flag("Notice changes."),
-    watchDebounceMs: amount("Wait for this many quiet milliseconds.", advanced),
+    watchDebounceMs: amount("Wait for this many milliseconds of silence.", advanced),
   }),
   install: group("How a skill's programs are installed.", {
     preferBrew: flag("Homebrew first."),
@@ -19,7 +19,7 @@ export const skills = group("Instructions that agents load when they need them."
   limits: group(
     "Bounds.",
     {
-      maxCandidatesPerRoot: atLeastOne("Folders looked at."),
+      maxCandidatesPerRoot: atLeastOne("Folders scanned."),
       maxSkillsLoadedPerSource: atLeastOne("Skills loaded from one place."),
       maxSkillsInPrompt: amount("Skills listed in the prompt."),
       maxSkillsPromptChars: amount("Longest list in the prompt."),
@@ -34,7 +34,7 @@ export const skills = group("Instructions that agents load when they need them."
       enabled: flag("Offer it."),
       apiKey: secret("Its key."),
       env: secretMap("Environment variables for it."),
-      config: free("Whatever it reads."),
+      config: free("Its own settings."),
     }),
   ),
 });
@@ -59,9 +59,9 @@ export const plugins = group("Code that extends the gateway.", {
   allow: texts("Only these plugins."),
   deny: texts("Never these plugins; wins over all."),
   disabled: texts("Another name for deny.", advanced),
-  load: group("Where plugins are looked for.", { paths: texts("More files or folders.") }),
+  load: group("Where plugins are searched.", { paths: texts("More files or folders.") }),
   slots: group("Roles that one plugin fills.", {
-    memory: text("Plugin that keeps memory; none turns it off."),
+    memory: text("Plugin that provides memory; none turns it off."),
     contextEngine: text("Plugin that puts the context together.", advanced),
   }),
   entries: map(
@@ -69,7 +69,7 @@ export const plugins = group("Code that extends the gateway.", {
     group("One plugin.", {
       enabled: flag("Load it."),
       required: flag("Refuse tools while it is not loaded. When absent: if it guards tool calls.", advanced),
-      config: free("Whatever the plugin reads."),
+      config: free("Settings of the plugin itself."),
       hooks: pluginHooks,
       apiKey: secret("Its key."),
       env: secretMap("Environment variables for it.", advanced),
@@ -77,7 +77,7 @@ export const plugins = group("Code that extends the gateway.", {
       llm: free("What it may ask of models.", advanced),
     }),
   ),
-  installs: installs("Installed plugins; kept by the install command."),
+  installs: installs("Installed plugins; written by the install command."),
 });
 
-export const security = group("What operators decide.", { installPolicy: free("Policy asked before something is installed.") }, [], advanced);
+export const security = group("Operator policy.", { installPolicy: free("Policy checked before something is installed.") }, [], advanced);

@@ -56,8 +56,8 @@ const internal = group("Code that runs on events inside the gateway.", {
     group("One handler.", { event: text("Event name."), module: text("File to load."), export: text("Name of the function.") }, ["event", "module"]),
   ),
   entries: map("Settings by hook.", openGroup("One hook.", { enabled: flag("Load it."), env: secretMap("Environment variables for it.") }, Type.Unknown())),
-  load: group("Where hooks are looked for.", { extraDirs: texts("More folders.") }),
-  installs: hookInstalls("Installed hook packs; kept by the install command."),
+  load: group("Where hooks are searched.", { extraDirs: texts("More folders.") }),
+  installs: hookInstalls("Installed hook packs; written by the install command."),
 });
 
 export const hooks = group("Work that comes in over HTTP, and code on events.", {
@@ -66,7 +66,7 @@ export const hooks = group("Work that comes in over HTTP, and code on events.", 
   token: secret("Token that senders must know; must differ from the gateway's."),
   defaultSessionKey: text("Session for requests that name none."),
   allowRequestSessionKey: flag("Let requests choose their session."),
-  allowedSessionKeyPrefixes: texts("Beginnings that session keys must have."),
+  allowedSessionKeyPrefixes: texts("Prefixes that session keys must have."),
   allowedAgentIds: texts("Agents that requests may name; none when empty, * is any."),
   maxBodyBytes: count("Largest request.", advanced),
   presets: texts("Built-in mappings to switch on."),

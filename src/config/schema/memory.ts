@@ -39,7 +39,7 @@ const qmd = group("The qmd program as memory.", {
 });
 
 export const memory = group("Long-term memory.", {
-  backend: choice("Who keeps it.", ["builtin", "qmd"]),
-  citations: choice("Name the sources of what is remembered.", ["auto", "on", "off"]),
+  backend: choice("Memory backend.", ["builtin", "qmd"]),
+  citations: choice("Name the sources of recalled memory.", ["auto", "on", "off"]),
   qmd,
 });

@@ -63,20 +63,20 @@ const provider = group(
     api: api("Wire format."),
     headers: secretMap("Extra request headers.", advanced),
     authHeader: flag("Send the key as a bearer token.", advanced),
-    models: list("Its models.", model),
+    models: list("Its models; a built-in provider keeps its own without it.", model),
   },
-  ["baseUrl", "models"],
+  ["baseUrl"],
 );
 
 export const models = group("Model providers beyond the built-in ones.", {
   mode: choice("merge also uses what is in an agent's models.json, replace leaves that file aside; the built-in models stay in both.", ["merge", "replace"]),
   providers: map("Providers by id.", provider),
   bedrockDiscovery: group("Finds the models of Amazon Bedrock.", {
-    enabled: flag("Look for them; on when AWS credentials are there."),
+    enabled: flag("Discover them; on when AWS credentials are available."),
     region: text("AWS region."),
     providerFilter: texts("Only models of these makers."),
-    refreshInterval: amount("Seconds between two looks."),
-    defaultContextWindow: count("Context window of models that do not say."),
-    defaultMaxTokens: count("Output limit of models that do not say."),
+    refreshInterval: amount("Seconds between two checks."),
+    defaultContextWindow: count("Context window of models that do not report one."),
+    defaultMaxTokens: count("Output limit of models that do not report one."),
   }),
 });

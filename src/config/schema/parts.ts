@@ -9,7 +9,7 @@ const modelProperties = {
 
 export const modelWithFallbacks = (description: string) => group(description, modelProperties);
 
-export const modelRef = (description: string) => Type.Union([Type.String(), modelWithFallbacks("A model and what to fall back to.")], { description });
+export const modelRef = (description: string) => Type.Union([Type.String(), modelWithFallbacks("A model and its fallbacks.")], { description });
 
 const chatType = choice("Kind of chat; dm is an older word for direct.", ["direct", "group", "channel", "dm"]);
 

@@ -44,7 +44,7 @@ export const env = openGroup(
   "Environment variables, for those that are not set already.",
   {
     shellEnv: group("Takes missing keys from the login shell.", {
-      enabled: flag("Do so."),
+      enabled: flag("Enable it."),
       timeoutMs: amount("How long the shell may take."),
     }),
     vars: secretMap("Variables by name."),
@@ -56,14 +56,14 @@ export const logging = group("Logs.", {
   level: logLevel("Level of the log file."),
   file: text("Log file."),
   consoleLevel: logLevel("Level of the console."),
-  consoleStyle: choice("Look of the console.", ["pretty", "compact", "json"]),
+  consoleStyle: choice("Style of the console.", ["pretty", "compact", "json"]),
   redactSensitive: choice("Hide secrets in what tools print.", ["off", "tools"]),
   redactPatterns: texts("Regular expressions to hide instead of the built-in ones.", advanced),
   levels: map("Level by part of the program, such as store or gateway.", logLevel("Its level."), advanced),
   maxFileBytes: count("A log file above this size is rotated.", advanced),
 });
 
-export const diagnostics = group("Insight for operators.", {
+export const diagnostics = group("Diagnostics for operators.", {
   enabled: flag("Emit diagnostic events."),
   flags: texts("Extra detail by area; * is a wildcard."),
   otel: group("OpenTelemetry export.", {
@@ -94,12 +94,12 @@ export const diagnostics = group("Insight for operators.", {
 
 export const update = group("New versions.", {
   channel: choice("Which versions.", ["stable", "beta", "dev"]),
-  checkOnStart: flag("Look for one at start."),
+  checkOnStart: flag("Check at start."),
 });
 
-export const ui = group("Look of the Control UI.", {
+export const ui = group("Appearance of the Control UI.", {
   seamColor: hexColor("Accent colour, such as #FF4500."),
-  assistant: group("How the assistant appears.", {
+  assistant: group("How the assistant is shown.", {
     name: text("Name.", { maxLength: 50 }),
     avatar: text("Emoji, letters or a picture's address.", { maxLength: 200 }),
   }),
@@ -107,7 +107,7 @@ export const ui = group("Look of the Control UI.", {
 
 export const web = group("The WhatsApp Web connection.", {
   enabled: flag("Connect."),
-  heartbeatSeconds: count("Seconds between two signs of life."),
+  heartbeatSeconds: count("Seconds between two keep-alive signals."),
   reconnect: group(
     "Waiting times after a lost connection.",
     {
@@ -158,6 +158,29 @@ export const audio = group(
 
 export const nodeHost = group("This machine as a node.", {
   browserProxy: group("Its browser for the gateway.", { enabled: flag("Offer it."), allowProfiles: texts("Only these profiles.") }),
+  files: group("Files of this machine that the gateway may move.", {
+    folders: texts("Folders whose files may be read. Nothing is offered without one."),
+    write: flag("Files may be written there, too."),
+  }),
+  camera: group("Its cameras for the gateway. Off without enabled.", {
+    enabled: flag("Offer them."),
+    sources: list(
+      "Cameras to offer instead of those that are found, such as cameras in the network.",
+      group("One camera.", { name: text("Name.", { minLength: 1 }), input: texts("Options with which ffmpeg opens it.", { minItems: 1 }) }, ["name", "input"]),
+    ),
+  }),
+  screen: group("Recordings of its screen for the gateway. Off without enabled.", {
+    enabled: flag("Offer them."),
+    input: texts("Options with which ffmpeg opens the screen, instead of the way that is found."),
+  }),
+  microphone: group("Sound in recordings. Off without enabled.", {
+    enabled: flag("Record sound with clips of cameras and screens."),
+    input: texts("Options with which ffmpeg opens the microphone."),
+  }),
+  location: group("Where it is, for the gateway. Off without enabled.", {
+    enabled: flag("Offer it."),
+    command: texts("Program and arguments that print the position as JSON, instead of the program that is found."),
+  }),
 });
 
 export const approvals = group("Where approval questions go.", {
@@ -197,7 +220,7 @@ export const cron = group("Scheduled work.", {
 export const store = group("Where durable state is kept.", {
   url: text("postgres:// address for several processes; a file in the state folder when absent.", { pattern: "^postgres(ql)?://", ...sensitive }),
   retention: group("How long finished rows are kept.", {
-    inboxDays: whole("Received messages; they also serve to notice duplicates.", { minimum: 7 }),
+    inboxDays: whole("Received messages; also used to detect duplicates.", { minimum: 7 }),
     outboxDays: count("Sent messages."),
     journalDays: count("Steps of finished turns."),
     usageDays: count("Token and cost records."),

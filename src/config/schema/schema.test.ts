@@ -20,9 +20,17 @@ const published = JSON.parse(readFileSync(new URL("../../../test/fixtures/config
 const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "format", "minItems", "maxItems"];
 /** Keys that this project adds to the published ones, with everything below them. */
 const OURS = [
+  "session.titles",
+  "messages.tts.openai.baseUrl",
+  "agents.defaults.imageGenerationModel",
   "messages.tts.local",
   "tools.media.audio.echoTranscript",
   "tools.media.audio.echoFormat",
+  "nodeHost.files",
+  "nodeHost.camera",
+  "nodeHost.screen",
+  "nodeHost.microphone",
+  "nodeHost.location",
   "tools.fs.outside",
   "tools.fs.unseal",
   "tools.exec.passEnv",
@@ -70,6 +78,8 @@ const MORE_VALUES: Readonly<Record<string, readonly string[]>> = {
     ["agents.defaults", "agents.list[]"].flatMap((at) => ["provider", "fallback"].map((key) => [`${at}.memorySearch.${key}`, ["mistral", "ollama"]])),
   ),
 };
+/** Keys that the published schema requires, and this project does not: a built-in provider at another address has its models already. */
+const OPTIONAL: Readonly<Record<string, readonly string[]>> = { "models.providers.*": ["models"] };
 
 function nodesAt(path: string): JsonSchema[] {
   let nodes: JsonSchemaNode[] = [configSchema];
@@ -132,7 +142,11 @@ describe("the configuration schema", () => {
     for (const [path, key] of Object.entries(published.keys)) {
       const nodes = nodesAt(path);
       const merged = nodes.length === 0 ? "missing" : describeNode(nodes.length === 1 ? nodes[0]! : { anyOf: nodes });
-      const wanted = { ...key, ...(key.enum ? { enum: inOrder([...key.enum, ...(MORE_VALUES[path] ?? [])]) } : {}) };
+      const wanted = {
+        ...key,
+        ...(key.enum ? { enum: inOrder([...key.enum, ...(MORE_VALUES[path] ?? [])]) } : {}),
+        ...(key.required ? { required: key.required.filter((name) => !OPTIONAL[path]?.includes(name)) } : {}),
+      };
       ours[path] = typeof merged === "object" && merged.enum ? { ...merged, enum: inOrder(merged.enum) } : merged;
       theirs[path] = wanted;
     }

@@ -1,4 +1,4 @@
-import { advanced, choice, count, group, map, text, textOrNumber, texts, whole } from "./pieces.ts";
+import { advanced, choice, count, flag, group, map, text, textOrNumber, texts, whole } from "./pieces.ts";
 import { accessRules, typingMode } from "./parts.ts";
 
 const reset = (description: string) =>
@@ -30,9 +30,13 @@ export const session = group("How conversations are separated and when they rese
   agentToAgent: group("Conversations between agents.", {
     maxPingPongTurns: whole("Answers back and forth.", { minimum: 0, maximum: 5 }),
   }),
+  titles: group("How new conversations are named.", {
+    enabled: flag("Ask the model below. Default: true."),
+    model: text("A cheap model that names a conversation after its first answer. Without it, the first words are the name."),
+  }),
   maintenance: group("Keeps the session index small.", {
     mode: choice("Only warn, or clean up.", ["enforce", "warn"]),
-    pruneAfter: textOrNumber("Sessions untouched for this long go; a bare number counts days."),
+    pruneAfter: textOrNumber("Sessions unused for this long are removed; a bare number counts days."),
     pruneDays: count("Older form of pruneAfter.", advanced),
     maxEntries: count("Sessions kept."),
     rotateBytes: textOrNumber("Index files above this size are rotated, such as 10mb."),

@@ -9,10 +9,10 @@ const budget = group(
     provider: text("Counts this provider only; * gives each provider one of its own.", { minLength: 1 }),
     usd: number("Most US dollars.", { exclusiveMinimum: 0 }),
     tokens: count("Most tokens, whether read, written or from a cache."),
-    warnAt: ratio("Share from which on it warns; 0.8 when absent."),
+    warnAt: ratio("Share at which it warns; 0.8 when absent."),
     onLimit: choice("What happens at the limit; stop when absent.", ["stop", "warn"]),
   },
   ["per"],
 );
 
-export const usage = group("What models may cost.", { budgets: list("Limits that are looked at before every call to a model.", budget) });
+export const usage = group("What models may cost.", { budgets: list("Limits that are checked before every call to a model.", budget) });

@@ -12,16 +12,25 @@ const GROUPS = words(
 export const BUILTIN_TOOL_NAMES: ReadonlySet<string> = new Set(
   words(`
   read edit write apply_patch apply-patch grep find ls exec bash process browser canvas nodes cron message tts gateway agents_list
-  sessions_list sessions_history sessions_send sessions_spawn subagents session_status skills_search web_search web_fetch image`),
+  sessions_list sessions_history sessions_send sessions_spawn subagents session_status skills_search web_search web_fetch image image_generate`),
 );
 
 /** Tools of the documented system in all its versions, with those of its bundled plugins. */
 const TOOLS = words(`
-  sessions_yield x_search image_generate
+  sessions_yield x_search
   video_generate music_generate pdf code_execution update_plan memory_search memory_get memory_recall memory_store memory_forget whatsapp_login
   llm-task lobster voice_call diffs zalouser feishu_doc feishu_wiki feishu_drive feishu_perm feishu_chat feishu_app_scopes
   feishu_bitable_get_meta feishu_bitable_list_fields feishu_bitable_list_records feishu_bitable_get_record feishu_bitable_create_record
   feishu_bitable_update_record firecrawl_search firecrawl_scrape tavily_search tavily_extract`);
+
+/** Commands of nodes in all documented versions. A node may bring others; `src/nodes` says which are allowed unless the configuration says otherwise. */
+export const NODE_COMMANDS: ReadonlySet<string> = new Set(
+  words(`
+  system.run system.which system.notify system.execApprovals.get system.execApprovals.set browser.proxy file.read file.write
+  canvas.present canvas.hide canvas.navigate canvas.eval canvas.snapshot canvas.a2ui.push canvas.a2ui.pushJSONL canvas.a2ui.reset
+  camera.list camera.snap camera.clip screen.record location.get sms.send device.info device.status contacts.search contacts.add calendar.events
+  calendar.add reminders.list reminders.add photos.latest motion.activity motion.pedometer`),
+);
 
 /** Plugins that come with this program or with the documented system. */
 const PLUGINS = words(`

@@ -3,7 +3,7 @@ import type { OpenClawConfig } from "../schema/index.ts";
 type Agents = NonNullable<OpenClawConfig["agents"]>;
 type Defaults = NonNullable<Agents["defaults"]>;
 type Providers = NonNullable<NonNullable<OpenClawConfig["models"]>["providers"]>;
-type Model = Providers[string]["models"][number];
+type Model = NonNullable<Providers[string]["models"]>[number];
 
 const ALIASES: Readonly<Record<string, string>> = {
   "anthropic/claude-opus-4-6": "opus",
@@ -30,7 +30,7 @@ function modelWithDefaults(model: Model): Model {
 }
 
 function providersWithDefaults(providers: Providers): Providers {
-  return Object.fromEntries(Object.entries(providers).map(([id, provider]) => [id, { ...provider, models: provider.models.map(modelWithDefaults) }]));
+  return Object.fromEntries(Object.entries(providers).map(([id, provider]) => [id, { ...provider, models: (provider.models ?? []).map(modelWithDefaults) }]));
 }
 
 function aliased(models: NonNullable<Defaults["models"]>): NonNullable<Defaults["models"]> {

@@ -21,7 +21,7 @@ describe("values", () => {
     [{ type: "number", multipleOf: 0.1 }, 0.25, "expected a multiple of 0.1, found the number 0.25"],
     [{ type: ["string", "null"] }, 5, "expected a text or null, found the number 5; put it in quotes"],
     [{ type: "boolean" }, "off", 'expected true or false, found the text "off"; write false'],
-    [{ type: "string", minLength: 1 }, "", "expected a text that is not empty, found an empty text"],
+    [{ type: "string", minLength: 1 }, "", "expected a non-empty text, found an empty text"],
     [{ type: "string", maxLength: 2 }, "🦊🦊🦊", 'expected a text of at most 2 characters, found the text "🦊🦊🦊", which has 3'],
     [{ type: "string", format: "uri" }, "example.org", 'expected an address such as https://example.org, found the text "example.org"'],
     [{ type: "string", pattern: "^a+$" }, "b", 'expected a text that matches ^a+$, found the text "b"'],
@@ -87,7 +87,7 @@ describe("objects and lists", () => {
 
   test("tuples check each place", () => {
     const pair = { items: [{ type: "string" }, { type: "number" }], additionalItems: false };
-    expect(messages(pair, ["a", "b", "c"])).toEqual(['[1]: expected a number, found the text "b"', "[2]: nothing may stand here; remove it"]);
+    expect(messages(pair, ["a", "b", "c"])).toEqual(['[1]: expected a number, found the text "b"', "[2]: no value is allowed here; remove it"]);
   });
 
   test("names of keys can be bound to a pattern", () => {
@@ -155,7 +155,7 @@ describe("secrets", () => {
 describe("schemas that cannot be used", () => {
   test.each<[JsonSchema, string]>([
     [{ unevaluatedProperties: false }, '"unevaluatedProperties", which is not supported'],
-    [{ type: "string", pattern: "(" }, "no regular expression"],
+    [{ type: "string", pattern: "(" }, "not a regular expression"],
     [{ $ref: "#/definitions/nowhere" }, "which is not in it"],
     [{ $ref: "https://example.org/schema" }, "which is not in it"],
   ])("%j is reported, not passed over", (schema, part) => {

@@ -135,7 +135,7 @@ class SchemaWalk implements Walk {
         // Patterns written for other engines may only compile without the flag; when neither does, the schema is at fault.
       }
     }
-    this.report({ code: "schema", message: `cannot be checked: its schema has the pattern ${source}, which is no regular expression` });
+    this.report({ code: "schema", message: `cannot be checked: its schema has the pattern ${source}, which is not a regular expression` });
     return undefined;
   }
 
@@ -155,7 +155,7 @@ class SchemaWalk implements Walk {
     if (this.#nesting > MAX_DEPTH * 4) return this.report({ code: "depth", message: `is nested more than ${MAX_DEPTH} levels deep` });
     const node = this.resolve(schema);
     if (node === undefined || node === true) return;
-    if (node === false) return this.report({ code: "type", message: "nothing may stand here; remove it" });
+    if (node === false) return this.report({ code: "type", message: "no value is allowed here; remove it" });
     this.#nesting += 1;
     this.#check(node, value);
     this.#nesting -= 1;

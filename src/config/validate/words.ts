@@ -44,7 +44,7 @@ function boundsWords(schema: JsonSchema): string {
 function stringWords(schema: JsonSchema): string {
   if (schema.format === "uri") return "an address such as https://example.org";
   if (schema.pattern !== undefined) return `a text that matches ${schema.pattern}`;
-  if (schema.minLength === 1 && schema.maxLength === undefined) return "a text that is not empty";
+  if (schema.minLength === 1 && schema.maxLength === undefined) return "a non-empty text";
   if (schema.minLength !== undefined && schema.maxLength !== undefined) return `a text of ${schema.minLength} to ${schema.maxLength} characters`;
   if (schema.minLength !== undefined) return `a text of at least ${schema.minLength} characters`;
   if (schema.maxLength !== undefined) return `a text of at most ${schema.maxLength} characters`;

@@ -67,7 +67,7 @@ export function writeConfig(request: WriteRequest, deps: WriteDeps): Written {
 export async function writeReviewed(request: WriteRequest, deps: WriteDeps): Promise<Written> {
   const prepared = prepareWrite(request, deps);
   const refused = (prepared.texts && (await deps.reviewWrite?.(prepared))) ?? [];
-  if (refused.length > 0) throw validationFailed(refused);
+  if (refused.length > 0) throw validationFailed(refused, prepared.before.snapshot.exists);
   if (prepared.texts) await request.beforeWrite?.();
   return finishWrite(prepared, request, deps);
 }
@@ -100,13 +100,16 @@ function prepareWrite(request: WriteRequest, deps: WriteDeps): PreparedWrite {
   if ([...texts].every(([file, text]) => before.documents.get(file)?.text === text) && before.snapshot.exists) return { before, after: before };
   stamp(texts, before, deps);
   const after = loadConfig({ ...deps.load, path: before.snapshot.path, files: overlayFiles(files, texts) });
-  if (!after.snapshot.valid) throw validationFailed(after.snapshot.issues);
+  if (!after.snapshot.valid) throw validationFailed(after.snapshot.issues, before.snapshot.exists);
   return { before, after, texts };
 }
 
-function validationFailed(issues: readonly LocatedIssue[]): AppError {
-  const [first] = issues;
-  return invalidConfig(`Config validation failed: ${first?.path || "<root>"}: ${first?.message}`, issues);
+function validationFailed(issues: readonly LocatedIssue[], hasFile: boolean): AppError {
+  const [first, ...others] = issues.map(({ path, message }) => `${path || "<root>"}: ${message}`);
+  const headline = `Config validation failed: ${first}`;
+  // Lines of a file that was never written tell nobody anything.
+  if (!hasFile) return new AppError("CONFIG_INVALID", [headline, ...others.map((text) => `- ${text}`)].join("\n"), { details: { issues } });
+  return invalidConfig(headline, issues);
 }
 
 function checkBase(before: Loaded, request: WriteRequest): void {

@@ -68,6 +68,21 @@ test("what would be invalid is refused with every issue, and the file stays", ()
   expect(read()).toBe("{ gateway: { port: 1 } }");
 });
 
+test("without a file each issue is reported once, and no line of it is named", () => {
+  const { write, cwd } = setup({});
+  const messageOf = (value: object): string => {
+    try {
+      write({ kind: "patch", value });
+    } catch (error) {
+      return (error as Error).message;
+    }
+    throw new Error("the edit was not refused");
+  };
+  expect(messageOf({ nonsense: 1 })).toBe('Config validation failed: nonsense: unknown key "nonsense"');
+  expect(messageOf({ nonsense: 1, rubbish: 2 }).split("\n")).toEqual([expect.stringContaining("nonsense"), '- rubbish: unknown key "rubbish"']);
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
 test("what has to come before a write is done for a valid edit only, and its failure refuses the edit", async () => {
   const { deps, read } = setup({ "openclaw.json": "{ gateway: { port: 1000 } }\n" });
   const before = read();

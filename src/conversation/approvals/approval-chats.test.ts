@@ -148,10 +148,10 @@ describe("what is said", () => {
 describe("everyone who was asked is notified about the outcome", () => {
   test.each([
     ["allow-once", "control-ui", "Approval 25e15b1e allowed once (by control-ui): `rm -r build`"],
-    ["allow-always", "control-ui", "Approval 25e15b1e allowed, now and from now on (by control-ui): `rm -r build`"],
+    ["allow-always", "control-ui", "Approval 25e15b1e always allowed (by control-ui): `rm -r build`"],
     ["deny", "telegram:99", "Approval 25e15b1e denied (by telegram:99): `rm -r build`"],
-    ["timeout", null, "Approval 25e15b1e expired: nobody decided in time: `rm -r build`"],
-    ["cancelled", null, "Approval 25e15b1e no longer asked for: `rm -r build`"],
+    ["timeout", null, "Approval 25e15b1e expired without a decision: `rm -r build`"],
+    ["cancelled", null, "Approval 25e15b1e cancelled: `rm -r build`"],
   ])("%s by %s", async (decision, by, text) => {
     const { chats, sent } = openApprovals({ enabled: true });
     await chats.notify(asked({ origin: { reply: REPLY } }));

@@ -57,7 +57,7 @@ interface AskedChat extends Chat {
 
 /** A longer command is not shown in a chat: people would approve what they have not read. */
 const MOST_CHARS = 8000;
-const ENDS = { "allow-once": "allowed once", "allow-always": "allowed, now and from now on", deny: "denied", cancelled: "no longer asked for" } as const;
+const ENDS = { "allow-once": "allowed once", "allow-always": "always allowed", deny: "denied", cancelled: "cancelled" } as const;
 
 /** A run of backticks longer than any in the text. */
 const marks = (text: string, least: number): string => "`".repeat(Math.max(least, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)));
@@ -111,7 +111,7 @@ function askedText({ id, request, expiresAt, allowed }: Requested, now: number):
   const head = `Approval needed (id ${slug})`;
   if (subject.length > MOST_CHARS) {
     return {
-      text: `${head}: what is asked has ${subject.length} characters, too many for a chat. It can be read and decided in the Control UI (openclaw dashboard).`,
+      text: `${head}: the command has ${subject.length} characters, too many for a chat. Review it in the Control UI: openclaw dashboard`,
     };
   }
   const node = typeof nodeId === "string" ? nodeId.slice(0, 12) : undefined;
@@ -134,7 +134,7 @@ function askedText({ id, request, expiresAt, allowed }: Requested, now: number):
 function endedText({ id, request, decision, by }: Resolved): string {
   const { command: subject } = shownRequest(request);
   const shown = inline(subject.length > 120 ? `${subject.slice(0, 119).toWellFormed()}…` : subject);
-  const what = decision === "timeout" ? "expired: nobody decided in time" : (ENDS[decision] ?? decision);
+  const what = decision === "timeout" ? "expired without a decision" : (ENDS[decision] ?? decision);
   const why = by === "restart" ? "the gateway was restarted" : by === null ? undefined : `by ${by}`;
   return `Approval ${approvalSlug(id)} ${what}${why === undefined ? "" : ` (${why})`}: ${shown}`;
 }

@@ -17,9 +17,9 @@ export interface FollowUpDeps {
   readonly conversation: () => Pick<Conversation, "accept">;
 }
 
-const ENDED = "A command that waited for approval has ended; the line of the system above says how. Go on with what you were asked, and tell what came of it.";
+const ENDED = "A command that waited for approval has ended; the system line above has its result. Continue with the task and report the outcome.";
 const REFUSED =
-  "A command that waited for approval did not run; the line of the system above says why. Do not do the same in another way. Tell what could not be done, and go on with the rest.";
+  "A command that waited for approval did not run; the system line above says why. Do not try to do the same in another way. Report what could not be done, and continue with the rest.";
 const RETRY_MS = 1000;
 
 /** The turn in which a session goes on. Its id is the command's: it is accepted once, however often it is asked for. */

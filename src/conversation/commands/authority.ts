@@ -2,7 +2,7 @@
 import { shellWord } from "../../base/text.ts";
 import { namedOwners } from "../../channels/index.ts";
 import type { OpenClawConfig } from "../../config/index.ts";
-import { isForAnyone, missingForCommand, type Asker, type Grantor, type Missing } from "../../tools/index.ts";
+import { asksItself, isForAnyone, missingForCommand, type Asker, type Grantor, type Missing } from "../../tools/index.ts";
 import { isChannelApprover } from "../approvals/channel-approvers.ts";
 import type { CommandCall } from "./commands.ts";
 import type { Handling } from "./handling.ts";
@@ -54,17 +54,22 @@ export const mayGive = (handling: Handling): boolean =>
 /** Why the sender may not give the command; undefined when they may. */
 export function refusalOf(handling: Handling): string | undefined {
   const { name } = handling;
-  const missing = missingForCommand(name, askerOf(name, handling));
-  // What a setting would widen is only known with its values: it asks itself.
-  return missing === undefined || name === "exec" || name === "elevated" ? undefined : refusalText(`use /${name}`, missing, handling);
+  if (asksItself(name)) return undefined;
+  return refusalTo(`use /${name}`, handling);
+}
+
+/** Why the sender may not do what needs the command's authority; undefined when they may. `what` completes "Only an owner may …". */
+export function refusalTo(what: string, handling: Handling): string | undefined {
+  const missing = missingForCommand(handling.name, askerOf(handling.name, handling));
+  return missing === undefined ? undefined : refusalText(what, missing, handling);
 }
 
 /** `what` completes "Only an owner may …". */
 export function refusalText(what: string, missing: Missing, { ports, call }: Called): string {
   if (missing !== "owner") return `To ${what}, a client needs the scope ${missing}.`;
-  if (namedOwners(ports.config.current(), call.channel).length > 0) return `Only an owner may ${what}. commands.ownerAllowFrom says who is one.`;
+  if (namedOwners(ports.config.current(), call.channel).length > 0) return `Only an owner may ${what}. Owners are listed in commands.ownerAllowFrom.`;
   const command = ownerCommand(call);
-  const how = command === undefined ? "commands.ownerAllowFrom names one" : `To make yourself the owner, run this where the gateway runs:\n${command}`;
+  const how = command === undefined ? "Set one in commands.ownerAllowFrom" : `To make yourself the owner, run this where the gateway runs:\n${command}`;
   return `Only an owner may ${what}, and this gateway has no owner yet. ${how}`;
 }
 

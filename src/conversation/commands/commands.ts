@@ -71,12 +71,18 @@ export type CommandVerdict =
       readonly notes: readonly string[];
     };
 
+/** The account of a channel whose menu is filled. */
+export interface MenuOwner {
+  readonly channel: string;
+  readonly accountId: string;
+}
+
 export interface Commands {
   /** Whether it bypasses debounce and lane: a command that stands alone, or a word that stops what runs. Cheap. */
   isControl(text: string, options?: { readonly botUsername?: string }): boolean;
   run(call: CommandCall): Promise<CommandVerdict>;
-  /** For platforms with menus. */
-  native(agentId: string, channel: string): Promise<readonly NativeCommandSpec[]>;
+  /** For platforms with menus: what the menu of this account offers. */
+  native(agentId: string, owner: MenuOwner): Promise<readonly NativeCommandSpec[]>;
   /** For completion in clients. */
   list(agentId: string): Promise<
     readonly {

@@ -131,7 +131,7 @@ describe("settings", () => {
     const { run } = setup();
     expect(await run("do /elevated full /exec host=gateway it", { isGroup: true })).toMatchObject({
       text: "do it",
-      notes: ["/elevated was left out: the agent was not addressed", "/exec was left out: the agent was not addressed"],
+      notes: ["/elevated was ignored: the agent was not mentioned", "/exec was ignored: the agent was not mentioned"],
     });
     expect(await run("do /elevated off /exec security=deny it", { isGroup: true })).toMatchObject({
       hints: { elevated: "off", exec: { execSecurity: "deny" } },
@@ -295,7 +295,7 @@ describe("failures", () => {
 
   test("that were not are logged", async () => {
     const { say, errors } = setup({ ports: { status: { facts: () => Promise.reject(new TypeError("internal detail")) } } });
-    expect(await say("/status")).toBe("⚠️ /status failed. The log says why.");
+    expect(await say("/status")).toBe("⚠️ /status failed. See the log for details.");
     expect(errors).toHaveLength(1);
   });
 });

@@ -32,18 +32,18 @@ async function runPluginCommand(ports: CommandPorts, call: CommandCall, said: st
     ...present({ senderId, sessionId, from: ctx.From, to: ctx.To, messageThreadId: ctx.MessageThreadId }),
   };
   const result = await found.run(context, call.signal);
-  if (!result) return silent("cancelled", `/${found.name}: a plugin's command, stopped before its end`);
+  if (!result) return silent("cancelled", `/${found.name}: plugin command, stopped before it finished`);
   const { continueAgent, suppressReply, ...reply } = result;
   const payload: ReplyPayload | undefined = suppressReply || isEmpty(reply) ? undefined : reply;
-  const why = `/${found.name}: a plugin's command`;
+  const why = `/${found.name}: plugin command`;
   if (continueAgent) return { kind: "turn", text: said, asides: payload ? [payload] : [], notes: [why] };
   return payload ? answered(payload, why) : silent("silent", why);
 }
 
 /** The process ended while the command ran: the command itself may be the reason. */
 function interrupted(name: string): CommandVerdict {
-  const text = `/${name} was interrupted when the gateway stopped. It may have done its work or not, and is not run again by itself: send it again to run it once more.`;
-  return answered({ text, isError: true }, `/${name}: a plugin's command that was running when the gateway stopped`);
+  const text = `/${name} was interrupted when the gateway stopped. It may or may not have finished, and is not run again automatically. To run it again, send the command again.`;
+  return answered({ text, isError: true }, `/${name}: plugin command that was running when the gateway stopped`);
 }
 
 function isEmpty(reply: Omit<PluginCommandResult, "continueAgent" | "suppressReply">): boolean {
@@ -86,7 +86,7 @@ export function createCommands(ports: CommandPorts): Commands {
     },
 
     run: async (call) => sealed(ports, await runMessage(ports, call)),
-    native: async (agentId, channel) => (await import("./native.ts")).nativeCommands(ports, agentId, channel),
+    native: async (agentId, owner) => (await import("./native.ts")).nativeCommands(ports, agentId, owner),
     list: async (agentId) => (await import("./native.ts")).listCommands(ports, agentId),
   };
 }
@@ -127,7 +127,7 @@ async function runMessage(ports: CommandPorts, call: CommandCall): Promise<Comma
   if (written && (inText || ALWAYS.has(written.name)) && !written.setting) {
     const handling: Handling = { call, ports, key: targetOf(call), ...written };
     const { mayGive } = await import("./authority.ts");
-    if (!mayGive(handling)) return silent("refused", `/${written.name}: the sender may not give commands`);
+    if (!mayGive(handling)) return silent("refused", `/${written.name}: the sender is not allowed to use commands`);
     return withMenu(await carryOut(handling, read), call, written);
   }
   if (!inText || !source.includes("/")) return turn(source);
@@ -171,15 +171,15 @@ async function carryOut(handling: Handling, read: Read): Promise<CommandVerdict>
   const { HANDLERS, reset } = await import("./handlers/index.ts");
   const { refusalOf } = await import("./authority.ts");
   const refusal = refusalOf(handling);
-  if (refusal !== undefined) return answered({ text: refusal, isError: true }, `/${name} was refused: the sender may not`);
+  if (refusal !== undefined) return answered({ text: refusal, isError: true }, `/${name} was refused: the sender is not allowed to use it`);
   return guarded(handling, async () => {
     if (name !== "new" && name !== "reset") {
       const handler = HANDLERS[name];
-      if (!handler) return notThere(name, "this version does not know it");
+      if (!handler) return notThere(name, "this version does not support it");
       return handling.args.length > MOST_ARGS ? tooLong(handling) : handler(handling);
     }
     const begun = await reset(handling);
-    if ("answer" in begun) return answered(begun.answer, `/${name}: a new session was begun; no model can greet`);
+    if ("answer" in begun) return answered(begun.answer, `/${name}: a new session was started; no model is available for a greeting`);
     if (!begun.said.includes("/")) return begun.turn;
     const next = await settle(ports, call, { ...read, source: begun.said, parts: { before: "", said: begun.said }, said: begun.said });
     return next.kind === "answered" ? next : { ...next, asides: [...begun.turn.asides, ...next.asides], notes: [...begun.turn.notes, ...next.notes] };
@@ -188,7 +188,7 @@ async function carryOut(handling: Handling, read: Read): Promise<CommandVerdict>
 
 /** What follows a command; a message that begins a session may be longer. */
 const MOST_ARGS = 8192;
-const tooLong = ({ name, args }: Handling): string => `That is too long for /${name}: ${args.length} characters, at most ${MOST_ARGS}.`;
+const tooLong = ({ name, args }: Handling): string => `Too long for /${name}: ${args.length} characters, the limit is ${MOST_ARGS}.`;
 
 /** A failure is an answer. */
 async function guarded({ ports, name, call }: Handling, act: () => Promise<Answer> | Answer): Promise<CommandVerdict> {
@@ -200,7 +200,7 @@ async function guarded({ ports, name, call }: Handling, act: () => Promise<Answe
     if (call.signal.aborted) return silent("cancelled", `/${name} was stopped`);
     if (error instanceof AppError) return answered({ text: ports.redact(`⚠️ ${error.message}`), isError: true }, `/${name} failed: ${error.code}`);
     ports.onError(name, error);
-    return answered({ text: `⚠️ /${name} failed. The log says why.`, isError: true }, `/${name} failed unexpectedly`);
+    return answered({ text: `⚠️ /${name} failed. See the log for details.`, isError: true }, `/${name} failed unexpectedly`);
   }
 }
 
@@ -228,7 +228,7 @@ async function settle(ports: CommandPorts, call: CommandCall, { source, parts, s
   const scanned = scanDirectives(written, options);
   if (alone.count > 0 && (alone.alone || isEmptyText(alone.rest))) {
     // Every sender may narrow how commands run; everything else is for those who may give commands.
-    if (!call.authorized && !(await maySet(handling, alone.directives))) return silent("refused", "settings: the sender may not give commands");
+    if (!call.authorized && !(await maySet(handling, alone.directives))) return silent("refused", "settings: the sender is not allowed to use commands");
     const name = nameOf(alone);
     const settled = await guarded({ ...handling, name }, () => applySettings(handling, alone.directives));
     return withMenu(settled, call, { name, args: said.replace(/^\/[\w@]+:?/, "") });
@@ -268,7 +268,7 @@ async function withHints(handling: Handling, { directives }: Scanned, verdict: C
       ...verdict.notes,
       ...(thinking === undefined ? [] : [`for this message: thinking ${thinking}`]),
       ...notes,
-      ...directives.shortcuts.map((name) => `/${name} was answered aside`),
+      ...directives.shortcuts.map((name) => `/${name} was answered during the run`),
     ],
   };
 }

@@ -28,7 +28,7 @@ export function silent(outcome: "silent" | "refused" | "cancelled", why: string)
   return { kind: "answered", reply: [], outcome, why };
 }
 
-export const notThere = (name: string, what: string): string => `/${name} is not there yet: ${what}.`;
+export const notThere = (name: string, what: string): string => `/${name} is not available: ${what}.`;
 
 /** Words that were typed, without empty ones. At most so many: the rest is of no use to a command. */
 export function wordsOf(text: string, most = 64): readonly string[] {

@@ -157,7 +157,7 @@ function smallJson(value: unknown): unknown {
 }
 
 const cannot = (channel: string, what: string): AppError =>
-  new AppError("INVALID_INPUT", `${channel} cannot send ${what}: its outbound adapter has no function for it`, { details: { channel } });
+  new AppError("INVALID_INPUT", `${channel} cannot send ${what}: its outbound adapter does not support it`, { details: { channel } });
 
 function wholeOf({ text, mediaUrl, channelData, replyToId, audioAsVoice, isError }: RowPayload): ReplyPayload {
   return { text, mediaUrl, channelData, replyToId, audioAsVoice, isError };
@@ -204,7 +204,7 @@ async function sendReadable({ mediaReadable }: DeliveryDeps, payload: RowPayload
     try {
       await mediaReadable?.(payload.agentId, url);
     } catch (error) {
-      const delivery = { state: "failed", filesNotSent: [`${basename(url)} may not be sent`] };
+      const delivery = { state: "failed", filesNotSent: [`${basename(url)}: sending this file is not allowed`] };
       throw Object.assign(new AppError("PERMISSION_DENIED", messageOf(error), { cause: error }), { delivery });
     }
   }

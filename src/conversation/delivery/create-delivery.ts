@@ -140,7 +140,7 @@ function createSends({ store }: DeliveryDeps, { prepare, reports, worker }: Send
     const { address, payloads, facts, waitMs } = request;
     const begun = await store.write("idempotency.begin", { scope: SCOPE, key, payloadHash: hash });
     if (begun.status === "mismatch") {
-      throw new AppError("CONFLICT", `the key ${JSON.stringify(key)} was used for another message; use a new one`, { details: { key } });
+      throw new AppError("CONFLICT", `the key ${JSON.stringify(key)} was already used for another message; use a new key`, { details: { key } });
     }
     if (begun.status === "replay") return replay(begun.result as KeyedSend, key, waitMs);
     // `running` is left by a process that died before it had committed anything to send: rows and answer are one commit.
@@ -182,7 +182,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   });
   let closed = false;
   function assertOpen(): void {
-    if (closed) throw new AppError("UNAVAILABLE", "nothing is sent any more: the process stops");
+    if (closed) throw new AppError("UNAVAILABLE", "no more messages are sent: the gateway is stopping");
   }
   return {
     prepare,

@@ -9,7 +9,7 @@ import {
   type ReplyPayloadSendingEvent,
   type MessageSentEvent,
 } from "../../hooks/index.ts";
-import type { ReplyPayload } from "../../protocol/index.ts";
+import { mediaLine, type ReplyPayload } from "../../protocol/index.ts";
 import type { OutboxRow } from "../../store/index.ts";
 import type { ReplyAddress } from "../address.ts";
 import type { RowPayload } from "./attempt.ts";
@@ -39,6 +39,9 @@ export interface PayloadFacts extends OutgoingFacts {
 export function mediaOf({ mediaUrl, mediaUrls }: ReplyPayload): readonly string[] {
   return [...new Set([mediaUrl, ...(mediaUrls ?? [])].filter((url): url is string => typeof url === "string" && url.trim() !== ""))];
 }
+
+/** What a client of the gateway is shown: the text, with a line for each file. */
+export const shownText = (payload: ReplyPayload): string => [payload.text ?? "", ...mediaOf(payload).map(mediaLine)].filter((line) => line !== "").join("\n");
 
 /** What hooks of messages that go out are called with. */
 function sendingContext(address: ReplyAddress, facts: Omit<OutgoingFacts, "kind">): MessageHookContext {
@@ -203,9 +206,10 @@ export async function decideShown(payloads: readonly ReplyPayload[], address: Re
   for (const original of payloads) {
     const { payload, cancelled, log: answers } = await runSendingHooks(original, address, facts, deps);
     log.push(...answers);
-    changed ||= cancelled !== undefined || payload.text !== original.text;
-    const text = cancelled ? undefined : payload.text;
-    if (text) texts.push(deps.redact && payload.text !== original.text ? deps.redact(text) : text);
+    const isOther = payload.text !== original.text;
+    changed ||= cancelled !== undefined || isOther;
+    const text = cancelled ? "" : shownText(payload);
+    if (text !== "") texts.push(deps.redact && isOther ? deps.redact(text) : text);
   }
   return { texts, changed, log };
 }

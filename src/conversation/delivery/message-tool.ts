@@ -147,7 +147,8 @@ function targetOf(params: Params, current: CurrentChat | undefined, context: Too
   const channel = textOf(params, "channel")?.trim().toLowerCase();
   const named = textOf(params, "target", "to", "channelId");
   const here = current && (channel === undefined || channel === current.channel) ? current : undefined;
-  if (named === undefined && here && context.jobId !== undefined) throw invalid("a scheduled run has no conversation of its own: give a target");
+  if (named === undefined && here && context.jobId !== undefined)
+    throw invalid("a scheduled run names whom it writes to: set target (its final answer is delivered without this tool)");
   const to = named ?? here?.to;
   const same = here !== undefined && to === here.to;
   const accountId = textOf(params, "accountId") ?? here?.accountId;
@@ -181,7 +182,7 @@ function outcomeOf(sent: SentMessage): ToolOutcome {
   const facts = { channel, to, messageIds, ...(messageIds[0] === undefined ? {} : { messageId: messageIds[0] }), ...(why === undefined ? {} : { why }) };
   if (dryRun) return jsonOutcome({ ok: true, dryRun: true, ...facts });
   if (state === "sent") return jsonOutcome({ ok: true, state, ...facts });
-  if (state === "pending") return jsonOutcome({ ok: true, state, note: "It is on disk and will be sent; do not send it again.", ...facts });
+  if (state === "pending") return jsonOutcome({ ok: true, state, note: "It is queued and will be sent; do not send it again.", ...facts });
   const note = state === "unknown" ? "It may have arrived; do not send it again." : undefined;
   return failedOutcome(JSON.stringify({ ok: false, state, ...(note ? { note } : {}), ...facts }, null, 2), { ok: false, state, ...facts });
 }
@@ -190,6 +191,14 @@ function outcomeOf(sent: SentMessage): ToolOutcome {
 function channelDataOf(params: Params, channel: string | undefined): { readonly channelData?: Record<string, unknown> } {
   const own = Object.fromEntries(["buttons", "card", "components"].flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]])));
   return Object.keys(own).length === 0 || channel === undefined ? {} : { channelData: { [channel]: own } };
+}
+
+/** A path without a folder before it is one of the workspace, as it is for the file tools. */
+function fromWorkspace(media: string | undefined, roots: readonly string[] | undefined): string | undefined {
+  const [workspace] = roots ?? [];
+  const text = media?.trim();
+  if (text === undefined || workspace === undefined || isAbsolute(text) || /^(?:~|[a-z][a-z0-9+.-]*:)/i.test(text)) return media;
+  return resolve(workspace, text);
 }
 
 /** The file that a call carries itself, stored. */
@@ -211,9 +220,10 @@ async function send(
 ): Promise<SentMessage> {
   const words = (textOf(params, "message", "caption") ?? "").replaceAll("\\n", "\n");
   const currentId = target.to === current?.to ? current.messageId : undefined;
-  const shaped = shapeText(words, { currentId, localRoots: deps.mediaRoots?.(context.agentId) });
-  const media = textOf(params, "media", "path", "filePath");
-  if (media?.trim().toLowerCase().startsWith("data:")) throw invalid("data: addresses cannot be sent; write the file to the workspace and give its path");
+  const localRoots = deps.mediaRoots?.(context.agentId);
+  const shaped = shapeText(words, { currentId, localRoots });
+  const media = fromWorkspace(textOf(params, "media", "path", "filePath"), localRoots);
+  if (media?.trim().toLowerCase().startsWith("data:")) throw invalid("data: URLs cannot be sent; write the file to the workspace and use its path");
   const replyToId = textOf(params, "replyTo") ?? shaped?.replyToId;
   const attached = params["dryRun"] === true ? undefined : await attachedPath(deps, params);
   return deps.messages.send({
@@ -257,7 +267,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
 
   async function broadcast(params: Params, target: Target, context: ToolContext, current: CurrentChat | undefined): Promise<ToolOutcome> {
     if (sectionOf(sectionOf(sectionOf(config().tools)?.["message"])?.["broadcast"])?.["enabled"] === false)
-      throw invalid("broadcasts are switched off (tools.message.broadcast.enabled)");
+      throw invalid("broadcasts are disabled (tools.message.broadcast.enabled)");
     const targets = (Array.isArray(params["targets"]) ? params["targets"] : []).map(String).filter((one) => one.trim() !== "");
     if (targets.length === 0) throw invalid("a broadcast needs targets");
     const { threadId: _, ...shared } = target;
@@ -318,7 +328,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
   return defineTool<MessageToolDeps>({
     ...MESSAGE,
     label: "Message",
-    description: "Send a message to a chat or person, or act on messages there: reactions, edits, polls and what else the channel offers.",
+    description: "Send a message to a chat or person, or act on messages there: reactions, edits, polls and other actions of the channel.",
     parameters: messageParameters(messages.actions(deps.channel), { cards: messages.cards(deps.channel) }),
     run: () => async (call) => {
       try {

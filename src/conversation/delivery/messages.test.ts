@@ -73,7 +73,7 @@ test.each([
   ["several could be meant", { channels: { chat: {}, other: {} } }, { to: "1", text: "x" }, "several are configured: chat, other"],
   ["a channel that is not there", { channels: {} }, { channel: "fax", to: "1", text: "x" }, `there is no channel "fax"`],
   ["an account that is not there", { channels: { chat: {} } }, { accountId: "home", to: "1", text: "x" }, `no account "home"`],
-  ["no target", { channels: { chat: {} } }, { to: " ", text: "x" }, "a target is missing"],
+  ["no target", { channels: { chat: {} } }, { to: " ", text: "x" }, "target is missing"],
   ["nothing to say", { channels: { chat: {} } }, { to: "1", text: " " }, "needs a text or a file"],
   [
     "a target that was not written down and is not allowed",
@@ -100,7 +100,7 @@ test("a poll keeps to what the channel can do", async () => {
   expect(sent[0]).toMatchObject({ payloads: [], facts: { poll } });
   await expect(messages.poll({ to: "5", poll: { ...poll, options: ["a", "b", "c", "d"] } })).rejects.toThrow("at most 3 options, not 4");
   await expect(messages.poll({ to: "5", poll: { ...poll, options: ["a"] } })).rejects.toThrow("at least 2");
-  await expect(messages.poll({ channel: "other", to: "5", poll })).rejects.toThrow("other has no polls");
+  await expect(messages.poll({ channel: "other", to: "5", poll })).rejects.toThrow("other does not support polls");
 });
 
 test("an action goes to its channel; one that the channel does not know is refused with those it knows", async () => {
@@ -144,6 +144,18 @@ test("the tool answers in the conversation it runs in, reads directives, and tel
   });
 });
 
+test("a path without a folder before it is a file of the workspace; addresses and whole paths stay as they are", async () => {
+  const parts = setup();
+  const tool = messageTool({ messages: parts.messages, config: () => parts.cfg, current: () => undefined, mediaRoots: () => ["/space/main", "/state/media"] });
+  const sentFor = async (media: string): Promise<unknown> => {
+    const params = { action: "send", channel: "chat", target: "1", message: "see", media };
+    await tool.run({ id: "c", params, signal: new AbortController().signal, update: () => {}, context: CONTEXT });
+    return parts.sent.at(-1)!.payloads[0]!.mediaUrls?.[0];
+  };
+  expect(await sentFor("out/report.txt")).toBe("/space/main/out/report.txt");
+  for (const media of ["/space/main/report.txt", "https://example.com/a.png", "file:///space/main/a.png"]) expect(await sentFor(media)).toBe(media);
+});
+
 test("a file that a call carries as text is stored and sent; what is no base64 is refused", async () => {
   const parts = setup();
   const run = toolIn(parts);
@@ -184,7 +196,7 @@ test("without a conversation the tool asks for a target, and a scheduled run alw
   const run = toolIn(parts, undefined);
   const tool = messageTool({ messages: parts.messages, config: () => parts.cfg, current: () => undefined });
   expect((tool.parameters["properties"] as { action: { enum: string[] } }).action.enum).toEqual(["send", "broadcast", "poll", "react", "edit"]);
-  expect(await run({ action: "send", message: "x" }, { jobId: "j" })).toMatchObject({ isError: true, text: expect.stringContaining("give a target") });
+  expect(await run({ action: "send", message: "x" }, { jobId: "j" })).toMatchObject({ isError: true, text: expect.stringContaining("set target") });
   const nobody = await tool.run({
     id: "c",
     params: { action: "send", message: "x" },

@@ -207,7 +207,7 @@ export function createMessages(deps: MessagesDeps): Messages {
 
   async function mirror(message: MirroredMessage): Promise<void> {
     // It is out: a transcript that cannot be written does not make it unsent.
-    await deps.mirror?.(message).catch((error: unknown) => deps.log.error(`a sent message is missing in its transcript: ${messageOf(error)}`));
+    await deps.mirror?.(message).catch((error: unknown) => deps.log.error(`a sent message could not be added to its transcript: ${messageOf(error)}`));
   }
 
   return {
@@ -233,7 +233,7 @@ export function createMessages(deps: MessagesDeps): Messages {
       const { plugin, address } = addressOf(request);
       const { poll } = request;
       const most = plugin.outbound?.pollMaxOptions;
-      if (!plugin.outbound?.sendPoll) throw invalid(`${address.channel} has no polls`);
+      if (!plugin.outbound?.sendPoll) throw invalid(`${address.channel} does not support polls`);
       if (poll.options.length < 2) throw invalid(`a poll needs at least 2 options, not ${poll.options.length}`);
       if (most !== undefined && poll.options.length > most)
         throw invalid(`a poll on ${address.channel} has at most ${most} options, not ${poll.options.length}`);

@@ -246,7 +246,7 @@ test("a preview may be there that nobody can find: the answer waits for its time
   void own.delivery.send(ADDRESS, [{ text: "", mediaUrl: "https://x.test/a.png" }, { text: "one two" }], { kind: "final", isPreviewLost: true }, 1);
   await own.drain(() => own.ended.length === 1);
   const [, first] = await own.rows(ADDRESS.to);
-  expect(first).toMatchObject({ state: "unknown", attempts: 0, why: expect.stringContaining("first words") });
+  expect(first).toMatchObject({ state: "unknown", attempts: 0, why: expect.stringContaining("whether the preview was posted") });
   await own.restart();
   own.delivery.kick();
   // Nobody can be asked here: ten minutes.

@@ -89,6 +89,12 @@ test.each([
   expect((await rowsOf([{ text }])).map(({ payload }) => payload["text"])).toEqual(pieces);
 });
 
+test("a channel that counts more than characters says how long a text is", async () => {
+  channelWith({ chunkerMode: "rich", textChunkLimit: 12, measureText: (text) => text.replaceAll("&", "&amp;").length });
+  const rows = await rowsOf([{ text: "a & b & c" }]);
+  expect(rows.map(({ payload }) => payload["text"])).toEqual(["a & b", "& c"]);
+});
+
 test("where the channel takes rich text, a row holds the styles over its piece", async () => {
   channelWith({ chunkerMode: "rich", textChunkLimit: 12 });
   const rows = await rowsOf([{ text: "**bold** and then more" }]);
@@ -108,6 +114,16 @@ test("files come first, the text under the first one where it fits", async () =>
     ["", "https://x.test/a.png"],
     ["longer text", undefined],
   ]);
+});
+
+test.each([
+  ["under a file while there is space for the mark of a repeat", { mediaUrl: "https://x.test/a.png" }, 190, [190]],
+  ["behind its file where there is none", { mediaUrl: "https://x.test/a.png" }, 191, [0, 191]],
+  ["in pieces that leave space for it", {}, 205, [190, 15]],
+])("a text that fills the limit goes %s", async (_how, media, length, lengths) => {
+  channelWith({ chunkerMode: "text", captionLimit: 200, textChunkLimit: "mediaUrl" in media ? 4000 : 200 });
+  const rows = await rowsOf([{ text: "x".repeat(length), ...media }]);
+  expect(rows.map(({ payload }) => String(payload["text"]).length)).toEqual(lengths);
 });
 
 test.each([

@@ -45,9 +45,9 @@ function chunked(text: string, limit: number, mode: ChunkMode, { outbound, chann
       .flatMap((part) => chunker(part, limit, { cfg: config(), accountId }))
       .filter((piece) => typeof piece === "string" && piece.trim() !== "");
     if (pieces.length > 0) return pieces;
-    log.warn(`the chunker of ${channel} made nothing of a text of ${text.length} characters; ours is used`, { channel });
+    log.warn(`the chunker of ${channel} returned nothing for a text of ${text.length} characters; the default one is used`, { channel });
   } catch (error) {
-    log.warn(`the chunker of ${channel} failed, ours is used: ${messageOf(error)}`, { channel });
+    log.warn(`the chunker of ${channel} failed, the default one is used: ${messageOf(error)}`, { channel });
   }
   return ours();
 }
@@ -70,10 +70,11 @@ async function piecesOf(text: string, target: PieceTarget, deps: PieceDeps): Pro
     const { parseMarkdown } = await deps.richText();
     const rich = parseMarkdown(text, { tables: resolveMarkdownTableMode({ cfg, channel, accountId }) });
     const pieces: Piece[] = [];
-    for (const piece of splitRich(rich, limit, { mode })) if (piece.text.trim() !== "") pieces.push({ text: piece.text, rich: piece });
+    for (const piece of splitRich(rich, limit, { mode, measure: outbound.measureText }))
+      if (piece.text.trim() !== "") pieces.push({ text: piece.text, rich: piece });
     if (pieces.length > 0) return pieces;
   } catch (error) {
-    deps.log.error(`a text for ${channel} could not be formatted and goes out plain: ${messageOf(error)}`, { channel });
+    deps.log.error(`a text for ${channel} could not be formatted and is sent as plain text: ${messageOf(error)}`, { channel });
   }
   return chunkTextWithMode(text, limit, mode).map((piece) => ({ text: piece }));
 }
@@ -83,7 +84,7 @@ const CAPTION_LIMIT = 1024;
 /** The text under a picture, when all of it fits there. */
 function captionOf(pieces: readonly Piece[], outbound: ChannelOutboundAdapter | undefined): Piece | undefined {
   const [only, more] = pieces;
-  return only && !more && only.text.length <= (outbound?.captionLimit ?? CAPTION_LIMIT) ? only : undefined;
+  return only && !more && only.text.length <= withoutMark(outbound?.captionLimit ?? CAPTION_LIMIT) ? only : undefined;
 }
 
 /** Which rows of a payload name the message that they answer. */
@@ -139,7 +140,7 @@ type PrepareDeps = Pick<DeliveryDeps, "hooks" | "table" | "clock" | "ids" | "red
 type Draft = Pick<RowPayload, "text" | "rich" | "mediaUrl" | "mediaUrls">;
 
 const MOST_LOGGED = 20;
-const LOST_PREVIEW = "nobody knows whether the message that showed its first words was posted; the answer is sent once, marked, when the chat is known to work";
+const LOST_PREVIEW = "it is unknown whether the preview was posted; the answer is sent once, marked as a repeat, when the chat is known to work";
 
 const isWeb = (url: string): boolean => /^https?:\/\//i.test(url.trim());
 

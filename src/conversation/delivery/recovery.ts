@@ -222,7 +222,7 @@ export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, 
       if (works) return worked(row);
       state.askAt = clock.monotonic() + state.pauseMs;
       state.pauseMs = Math.min(state.pauseMs * 2, LONGEST_PAUSE_MS);
-      log.debug(`${row.channel}:${row.account} does not take messages yet`, { channel: row.channel, accountId: row.account });
+      log.debug(`${row.channel}:${row.account} does not accept messages yet`, { channel: row.channel, accountId: row.account });
       if (state === account.own) wake(accountKey(row));
       else wake(accountKey(row), row.target);
     });
@@ -245,7 +245,7 @@ export function createRecovery(deps: DeliveryDeps, limits: Pick<DeliveryLimits, 
       try {
         question = questionOf(plugin, row, deps.config);
       } catch (error) {
-        log.warn(`${row.channel}:${row.account} cannot be asked whether it works: ${messageOf(error)}`);
+        log.warn(`${row.channel}:${row.account} cannot be probed: ${messageOf(error)}`);
       }
       if (!question) return { isOver: false, ms: LONGEST_PAUSE_MS, canAsk: false };
       if (heard) state.askAt = Math.min(state.askAt, clock.monotonic());

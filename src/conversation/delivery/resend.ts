@@ -10,7 +10,7 @@ import { mayHaveArrived, turnOfResends, withResends } from "./row-facts.ts";
 function contentOf({ id, state, why, payload, receipt }: OutboxRow): RowPayload {
   const messageId = isRecord(receipt) && typeof receipt["messageId"] === "string" ? ` as message ${receipt["messageId"]}` : "";
   if (state === "sent") throw new AppError("CONFLICT", `out:${id} is not sent again: it was sent${messageId}`);
-  if (state === "suppressed") throw new AppError("CONFLICT", `out:${id} is not sent again: it was held back on purpose (${why ?? "no reason was given"})`);
+  if (state === "suppressed") throw new AppError("CONFLICT", `out:${id} is not sent again: it was blocked on purpose (${why ?? "no reason given"})`);
   if (!isRowPayload(payload)) throw new AppError("CONFLICT", `out:${id} cannot be sent again: its content is not stored any more`);
   return payload;
 }

@@ -193,7 +193,7 @@ function createAfterFailure(deps: DeliveryDeps, limits: DeliveryLimits, recovery
     const fail = (text: string): Promise<StepResult> => end(open, { id: row.id, state: "failed", why: text }, payload);
     if (retryAfterMs !== undefined) {
       const ms = Math.max(retryAfterMs, retryDelay(standing.policy(), Math.max(asked - PATIENT_ASKS, 1), deps.random.float()));
-      if (clock.now() + ms >= row.expiresAt) return fail(`expired: ${why}; the next attempt would come too late`);
+      if (clock.now() + ms >= row.expiresAt) return fail(`expired: ${why}; the next attempt would be too late`);
       return later(open, "pending", why, ms);
     }
     if (isToBlame(open, failure, before, standing)) {
@@ -295,7 +295,7 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
     const isRepeat = !isEdit && (row.state === "unknown" || row.repeats > 0 || open.noPreview === "unsure" || open.mayBePosted === true);
     const repeat = isRepeat ? repeatable(open, standing, clock.now()) : undefined;
     if (repeat && row.state === "unknown" && !repeat.again)
-      return end(open, { id, state: "failed", why: `${row.why ?? "no answer came"}; ${MAY_HAVE_ARRIVED}, and was sent again already` }, payload);
+      return end(open, { id, state: "failed", why: `${row.why ?? "no response"}; ${MAY_HAVE_ARRIVED}, and was sent again already` }, payload);
     const { attempts, repeats } = await mark({
       id,
       state: "attempting",
@@ -313,7 +313,7 @@ export function createStep(deps: DeliveryDeps, limits: DeliveryLimits, { stoppin
     if (done.ok !== true && stopping.aborted) return { kind: "wait", ms: 0 };
     if (done.ok === "no-preview") {
       open.noPreview = "refused";
-      return later(open, "pending", `the message that showed it cannot be edited any more; ${SENT_AS_NEW}`, 0);
+      return later(open, "pending", `its preview cannot be edited any more; ${SENT_AS_NEW}`, 0);
     }
     if (!done.ok) {
       // It certainly did not arrive, so a window that a platform counts has not begun.

@@ -54,7 +54,7 @@ export function resolveChannel(named: string | undefined, channels: SendingChann
   const found = only === undefined ? undefined : channels.get(only);
   if (found) return found;
   throw invalid(
-    known.length === 0 ? "no channel is configured: add one with: openclaw channels add" : `name a channel, several are configured: ${known.join(", ")}`,
+    known.length === 0 ? "no channel is configured: add one with: openclaw channels add" : `choose a channel, several are configured: ${known.join(", ")}`,
     { reason: "channel" },
   );
 }
@@ -74,7 +74,7 @@ export function resolveAddress({ channel, accountId, to, mode = "explicit" }: Ta
   const written = to.trim();
   const { messaging, outbound } = plugin;
   const normal = messaging?.normalizeTarget?.(written) ?? written;
-  if (normal === "") throw invalid(`a target is missing${messaging?.targetResolver?.hint ? `: ${messaging.targetResolver.hint}` : ""}`);
+  if (normal === "") throw invalid(`target is missing${messaging?.targetResolver?.hint ? `: ${messaging.targetResolver.hint}` : ""}`);
   if (!outbound?.resolveTarget) return { plugin, channel: plugin.id, accountId: account, to: normal };
   const allowFrom = plugin.config.resolveAllowFrom?.({ cfg, accountId: account });
   const found = outbound.resolveTarget({ cfg, to: normal, accountId: account, mode, ...(allowFrom ? { allowFrom } : {}) });

@@ -314,7 +314,7 @@ export class OutboxWorker implements Worker {
 
   /** The store refused a mark: the row is not where it was thought to be, or the store has trouble of its own. */
   private async failed(lane: Lane, entry: LaneEntry, error: unknown): Promise<void> {
-    if (!this.closed) this.deps.log.error(`delivery ${entry.id} could not be carried on: ${messageOf(error)}`);
+    if (!this.closed) this.deps.log.error(`delivery ${entry.id} could not be continued: ${messageOf(error)}`);
     if (error instanceof AppError && error.code === "CONFLICT" && !this.closed) {
       const row = await this.deps.store.read("outbox.get", { id: entry.id }).catch(() => undefined);
       if (row && row.settledAt !== null) {
@@ -335,7 +335,7 @@ export class OutboxWorker implements Worker {
         const rows = await Promise.all(ids.map((id) => this.deps.store.read("outbox.get", { id })));
         for (const row of rows) if (row) this.expired(row);
       })
-      .catch((error: unknown) => this.deps.log.error(`rows could not be ended whose time is over: ${messageOf(error)}`))
+      .catch((error: unknown) => this.deps.log.error(`expired deliveries could not be closed: ${messageOf(error)}`))
       .finally(() => {
         this.expiring = undefined;
         const now = this.deps.clock.now();
@@ -382,6 +382,6 @@ export class OutboxWorker implements Worker {
     using _timer = deps.clock.after(limits.graceMs, resolve);
     await promise;
     this.stopping.abort();
-    if (lanes.underWay > 0) deps.log.warn(`${lanes.underWay} deliveries were under way when the process stopped; they may have arrived`);
+    if (lanes.underWay > 0) deps.log.warn(`${lanes.underWay} deliveries were in progress when the process stopped; they may have arrived`);
   }
 }

@@ -23,6 +23,8 @@ import type { ConversationDeps } from "../ports.ts";
 interface SenderBudget {
   /** False: too much. */
   take(sender: string): boolean;
+  /** What was taken counts no longer. */
+  giveBack(sender: string): void;
 }
 
 interface Bucket {
@@ -46,6 +48,10 @@ function createSenderBudget(clock: Pick<Clock, "monotonic">, { burst, perMinute 
       buckets.set(sender, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
       return tokens >= 1;
     },
+    giveBack(sender) {
+      const known = buckets.get(sender);
+      if (known) known.tokens = Math.min(burst, known.tokens + 1);
+    },
   };
 }
 
@@ -61,6 +67,8 @@ interface Reason {
   readonly path?: string;
   /** A code is offered. */
   readonly pairing: boolean;
+  /** What the sender is sent, once in a while. */
+  readonly notice?: string;
 }
 
 /** What becomes of events that are not taken. */
@@ -68,11 +76,15 @@ interface Refusals {
   refuse(offered: Offered, route: Route, reason: Reason): Promise<ChannelInboundResult>;
   /** How many turns one sender may start has its limit. Undefined: it is kept. */
   tooMuch(offered: Offered, route: Route): Promise<ChannelInboundResult> | undefined;
+  /** A message that a platform delivered again does not count as another one. */
+  delivered(offered: Offered, result: ChannelInboundResult): ChannelInboundResult;
   /** The same for what starts none, such as reactions and edits: refused without a word. */
   tooManyNotes(offered: Offered, route: Route): Promise<ChannelInboundResult> | undefined;
   /** Refusals that were not written down. */
   readonly uncounted: number;
 }
+
+const senderOf = ({ channel, accountId, event }: Offered): string => `${channel}\0${accountId}\0${event.sender.id}`;
 
 function createRefusals(deps: ConversationDeps): Refusals {
   const { store, clock, hooks } = deps;
@@ -110,14 +122,16 @@ function createRefusals(deps: ConversationDeps): Refusals {
   async function refuse(offered: Offered, route: Route, reason: Reason): Promise<ChannelInboundResult> {
     const { channel, accountId, event } = offered;
     const { why } = reason;
+    const refused = { outcome: "refused", why } as const;
     if (written.take(`${channel}\0${accountId}`)) {
       const path = reason.path === undefined ? {} : { path: reason.path };
       const access = { owner: false, commandAuthorized: false, wasMentioned: false, why, ...path };
       const { duplicate } = await store.write("inbox.accept", rowOf(withoutContent(offered), route, { access, settled: { outcome: "refused", why } }));
-      if (duplicate) return { outcome: "refused", why };
+      if (duplicate) return refused;
     } else uncounted += 1;
     if (reason.pairing && ASKS.has(event.kind)) await offerPairing(offered);
-    return { outcome: "refused", why };
+    if (reason.notice !== undefined && notified.take(senderOf(offered))) notify(offered, reason.notice);
+    return refused;
   }
 
   const overBudget = (what: string): Reason => ({ why: `more than ${MESSAGES.burst} ${what} at once, or ${MESSAGES.perMinute} a minute`, pairing: false });
@@ -125,14 +139,15 @@ function createRefusals(deps: ConversationDeps): Refusals {
   return {
     refuse,
     tooMuch(offered, route) {
-      const sender = `${offered.channel}\0${offered.accountId}\0${offered.event.sender.id}`;
-      if (messages.take(sender)) return undefined;
-      if (notified.take(sender)) notify(offered, "That was too much at once: please wait a minute.");
-      return refuse(offered, route, overBudget("messages"));
+      if (messages.take(senderOf(offered))) return undefined;
+      return refuse(offered, route, { ...overBudget("messages"), notice: "Too many messages at once: please wait a minute." });
+    },
+    delivered(offered, result) {
+      if (result.outcome === "accepted" && result.duplicate) messages.giveBack(senderOf(offered));
+      return result;
     },
     tooManyNotes(offered, route) {
-      const sender = `${offered.channel}\0${offered.accountId}\0${offered.event.sender.id}`;
-      return noted.take(sender) ? undefined : refuse(offered, route, overBudget("edits, reactions or notices"));
+      return noted.take(senderOf(offered)) ? undefined : refuse(offered, route, overBudget("edits, reactions or notices"));
     },
     get uncounted() {
       return uncounted;
@@ -167,9 +182,13 @@ function noticeText(channel: string, { kind, id, chat, sender, text, replyTo }: 
   const what = replyTo?.id ?? id;
   if (kind === "edit") return `${where}: ${who} edited message ${quoted(what)}; it now says (untrusted) ${quoted(text)}`;
   if (kind === "reaction") return `${where}: ${who} reacted to message ${quoted(what)} with ${quoted(text)}`;
-  if (kind === "member") return `${where}: the members changed (${who}): ${quoted(text)}`;
+  if (kind === "member") return `${where}: members changed (${who}): ${quoted(text)}`;
   return `${where}: ${quoted(text)}`;
 }
+
+/** A recording without words beside it. */
+const isVoiceNote = ({ kind, text, media }: ChannelInboundEvent): boolean =>
+  kind === "message" && text.trim() === "" && media?.some((file) => file.kind === "audio" || file.mimeType?.startsWith("audio/")) === true;
 
 /** Inputs without an end, over all chats, before channels have to wait. */
 const MAX_OPEN = 5000;
@@ -202,6 +221,8 @@ interface Routed extends Offered {
 /** An event that was let in, on its way to the disk. */
 interface Admitted extends Routed {
   readonly verdict: AccessGranted;
+  /** Whether it starts a turn is decided when its recording has been heard. */
+  readonly unlessUnnamed?: boolean;
   readonly context?: InboundRecord["context"];
   readonly live?: Inbound["live"];
 }
@@ -211,7 +232,8 @@ function createTaking({ store, clock }: ConversationDeps, accepted: IntakePorts[
   return async (admitted: Admitted): Promise<ChannelInboundResult> => {
     const { route, verdict, context, live } = admitted;
     const { owner, commandAuthorized, wasMentioned, requireMention, why, path, trigger } = verdict;
-    const access = { owner, commandAuthorized, wasMentioned, requireMention, why, ...(path === undefined ? {} : { path }) };
+    const heard = admitted.unlessUnnamed ? ({ wasMentioned: true, unlessUnnamed: true } as const) : { wasMentioned };
+    const access = { owner, commandAuthorized, ...heard, requireMention, why, ...(path === undefined ? {} : { path }) };
     const more = { access, ...(trigger ? {} : { settled: { outcome: "silent", why } as const }), ...(context ? { context } : {}) };
     const rows = (route.broadcast?.agents ?? [route]).map(({ sessionKey, agentId }) => {
       const row = rowOf(admitted, { ...route, sessionKey, agentId }, more);
@@ -236,7 +258,7 @@ const MAX_NOTES = 20;
 /** An event that is no message goes to the session's next turn, once. */
 function createNoting({ store, ids }: ConversationDeps) {
   return async (offered: Offered, route: Route): Promise<ChannelInboundResult> => {
-    const row = rowOf(offered, route, { settled: { outcome: "silent", why: "kept for the session's next turn" } });
+    const row = rowOf(offered, route, { settled: { outcome: "silent", why: "added to the session's next turn" } });
     const idempotencyKey = `${row.channel}:${row.account}:${row.conversation}:${row.messageId}`;
     const text = noticeText(offered.channel, offered.event);
     await store.commit([
@@ -253,7 +275,7 @@ function createNoting({ store, ids }: ConversationDeps) {
 export function createIntake(deps: ConversationDeps, { accepted, open }: IntakePorts): Intake {
   const { store, config } = deps;
   const refusals = createRefusals(deps);
-  const { refuse, tooMuch, tooManyNotes } = refusals;
+  const { refuse, tooMuch, tooManyNotes, delivered } = refusals;
   const take = createTaking(deps, accepted);
   const note = createNoting(deps);
   const seal = createButtonSeal(deps);
@@ -261,8 +283,9 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
 
   /** Refuses before anything is taken; else gives the event inside its bounds, and who answers it. */
   function begin(channel: string, accountId: string, raw: ChannelInboundEvent): Routed {
-    if (closed) throw new AppError("UNAVAILABLE", "the gateway is stopping; offer it again after the restart");
-    if (open() >= MAX_OPEN) throw new AppError("OVERLOADED", `${open()} messages wait; offer it again in a second`, { details: { retryAfterMs: 1000 } });
+    if (closed) throw new AppError("UNAVAILABLE", "the gateway is stopping; deliver it again after the restart");
+    if (open() >= MAX_OPEN)
+      throw new AppError("OVERLOADED", `${open()} messages are waiting; deliver it again in a second`, { details: { retryAfterMs: 1000 } });
     const event = boundedEvent(raw);
     return { channel, accountId, event, route: deps.routing.resolveRoute({ config: config.current, ...routeLocation(channel, accountId, event) }) };
   }
@@ -301,7 +324,10 @@ export function createIntake(deps: ConversationDeps, { accepted, open }: IntakeP
         const verdict = decideAccess({ cfg: config.current, plugin, channel, accountId, event, approved, agentId: route.agentId, ...activation });
         if (!verdict.allow) return refuse(offered, route, verdict);
         if (!ANSWERED.has(event.kind)) return tooManyNotes(offered, route) ?? note(offered, route);
-        return limited(offered, verdict) ?? take({ ...inOwnSession(offered, config.current), verdict });
+        const unlessUnnamed = deps.transcribe !== undefined && verdict.reason === "not-mentioned" && isVoiceNote(event);
+        const judged = unlessUnnamed ? { ...verdict, trigger: true } : verdict;
+        const admitted = { ...inOwnSession(offered, config.current), verdict: judged, unlessUnnamed };
+        return limited(offered, judged) ?? delivered(offered, await take(admitted));
       },
     }),
     async acceptJudged({ channel, accountId, event }, verdict, context, live) {

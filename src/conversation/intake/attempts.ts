@@ -17,7 +17,8 @@ export interface Attempts {
 
 /** Why an input ends that plugins were asked about too often. */
 export const EXAMINED_TOO_OFTEN = "interrupted too often while plugins looked at it";
-export const EXAMINATION_GIVEN_UP = "This could not be handled: the gateway stopped each time a plugin looked at it. Its owner can find out more in the log.";
+export const EXAMINATION_GIVEN_UP =
+  "This message could not be handled: the gateway stopped each time a plugin processed it. The owner can find details in the log.";
 
 const META_KEY = "intake.looks";
 const MOST_ATTEMPTS = 3;
@@ -95,7 +96,7 @@ export function createAttempts(deps: Deps): Attempts {
         counts.delete(id);
         open.delete(id);
       }
-      if (open.size === 0) save().catch((error: unknown) => log.warn("attempts of messages could not be written", { error }));
+      if (open.size === 0) save().catch((error: unknown) => log.warn("attempts of messages could not be saved", { error }));
     },
   };
 }

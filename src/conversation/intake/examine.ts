@@ -9,7 +9,7 @@ import type { Responder } from "../contract.ts";
 import { clientMessage, isOperator, type ClientRequest, type Decided } from "../inbound.ts";
 import { endingOf, type CreateItem, type Item, type OpenItems } from "../items.ts";
 import { createSerial } from "../lanes.ts";
-import { hear, mayBeSpokenCommand, spokenContext } from "./hearing.ts";
+import { hear, isUnnamed, mayBeSpokenCommand, spokenContext } from "./hearing.ts";
 import { createJoining, createOrder } from "./joining.ts";
 import { asksPlugins, createPluginHooks, joined, messageContext, withoutMentions, type PluginHooks, type PluginVerdict } from "./message-context.ts";
 import type { ConversationContext, ConversationDeps } from "../ports.ts";
@@ -43,7 +43,7 @@ interface ExaminationDeps {
 }
 
 const STOPPED = "stopped by a command";
-const FAILED = "Something went wrong before this could be answered: please try again.";
+const FAILED = "Something went wrong before this could be answered. Please try again.";
 
 /** Whether a text may hold a command or a setting, or may be a word that stops what runs. */
 const mayBeCommand = (text: string): boolean => /(?:^|\s)[/!]|^\s*\w+\s*$/.test(text.slice(0, 10_000));
@@ -140,6 +140,11 @@ function contextOf(item: Item, spoken: string | undefined): FinalizedMsgContext 
   return spoken === undefined ? ctx : spokenContext(ctx, spoken);
 }
 
+async function endSilently(deps: ConversationDeps, open: OpenItems, item: Item, why: string): Promise<void> {
+  await commitEnd(deps, endingOf(item), { outcome: "silent", why, result: SILENT, writes: [], hooks: item.hooks });
+  open.end(item, SILENT);
+}
+
 /** The examination of one item: claim, command, policy, `before_dispatch`, lane. */
 function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: PluginHooks) {
   const { deps } = context;
@@ -173,18 +178,18 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
     const { allowed, source } = sendPolicy(config.current, sessionKey, entry, channel);
     if (allowed) return true;
     if (request) await close(item, failed("send blocked by session policy"));
-    else {
-      const why = `session.sendPolicy: nothing is sent in this session (${source})`;
-      await commitEnd(deps, endingOf(item), { outcome: "silent", why, result: SILENT, writes: [], hooks: item.hooks });
-      open.end(item, SILENT);
-    }
+    else await endSilently(deps, open, item, `session.sendPolicy: sending is off for this session (${source})`);
     return false;
   }
 
   async function examine(item: Item, tookLong: () => void): Promise<void> {
     const { request, agentId, abort, last } = item;
     if (abort.aborted) return close(item, aborted(item, STOPPED));
-    const spoken = await hear(deps, item, tookLong);
+    // What a previous process heard has passed.
+    const isNew = item.isSpoken !== true;
+    const spoken = item.messages.some(({ event }) => event.media?.length) ? await hear(deps, item, tookLong) : undefined;
+    if (isNew && isUnnamed(item, config.current))
+      return endSilently(deps, open, item, "the recording does not mention the agent, and the group requires a mention");
     const ctx = request ? undefined : withoutMentions(contextOf(item, spoken), channels.get(last.channel), config.current, agentId);
     const isPlain = spoken === undefined ? item.isPlain : !mayBeSpokenCommand(item, spoken);
     // The model is not shown how the channel names us.
@@ -226,9 +231,9 @@ function createExamine({ context, open, enqueue }: ExaminationDeps, plugins: Plu
       await work();
     } catch (error) {
       const why = messageOf(error);
-      log.error(`a message could not be treated: ${why}`, { runId: item.id, inbox: item.inboxIds, error });
+      log.error(`a message could not be processed: ${why}`, { runId: item.id, inbox: item.inboxIds, error });
       await close(item, failed(why, FAILED)).catch((second: unknown) => {
-        log.error(`the end of a message could not be written: ${messageOf(second)}`, { error: second });
+        log.error(`the outcome of a message could not be saved: ${messageOf(second)}`, { error: second });
         open.end(item, { status: "error", error: why });
       });
     }

@@ -1,9 +1,10 @@
 /** Files of messages, and what is said in the recordings among them. */
 import { AppError, messageOf } from "../../base/errors.ts";
-import { mayHoldCommand } from "../../channels/index.ts";
+import { buildMentionRegexes, matchesMentionPatterns, mayHoldCommand } from "../../channels/index.ts";
+import type { OpenClawConfig } from "../../config/index.ts";
 import type { FinalizedMsgContext } from "../../protocol/index.ts";
 import type { Inbound } from "../inbound.ts";
-import type { Item } from "../items.ts";
+import { hasRecording, type Item } from "../items.ts";
 import type { ConversationDeps, ItemFiles, KeptMedia } from "../ports.ts";
 
 /** The line that shows the agent a stored file. */
@@ -30,7 +31,7 @@ async function transcribed(
   try {
     const text = await transcribe?.({ path, mimeType, ...(durationSeconds === undefined ? {} : { durationSeconds }), ...facts, agentId, sessionKey }, signal);
     if (text === undefined) return { lines: [], transcripts: [] };
-    return text === "" ? { lines: ["[media: no words were recognised in the recording]"], transcripts: [] } : { lines: [], transcripts: [text] };
+    return text === "" ? { lines: ["[media: no speech was recognized in the recording]"], transcripts: [] } : { lines: [], transcripts: [text] };
   } catch (error) {
     log.warn(`a recording could not be transcribed: ${messageOf(error)}`, facts);
     // What is wrong with the file helps its sender; what is wrong with a provider is for the log.
@@ -79,10 +80,6 @@ export function filesOf(deps: ConversationDeps, item: Item): Promise<ItemFiles> 
   return item.files;
 }
 
-/** Whether someone spoke. */
-export const hasRecording = ({ messages }: Item): boolean =>
-  messages.some(({ event }) => event.media?.some(({ kind, mimeType = "" }) => kind === "audio" || isAudio(mimeType)));
-
 /** Someone else may have spoken it. */
 const isForwarded = ({ messages }: Item): boolean => messages.some(({ event, context }) => (event.context ?? context)?.["ForwardedFrom"] !== undefined);
 
@@ -98,6 +95,12 @@ function echo({ config, delivery, log }: ConversationDeps, { last, isResumed, re
     .catch((error: unknown) => log.warn(`a transcript could not be sent back: ${messageOf(error)}`));
 }
 
+/** Recordings that were let in for the case that they name us, and do not. */
+export function isUnnamed({ messages, text, agentId, isSpoken }: Item, config: OpenClawConfig): boolean {
+  if (!messages.every(({ access }) => access.unlessUnnamed === true)) return false;
+  return isSpoken !== true || !matchesMentionPatterns(text, buildMentionRegexes(config, agentId));
+}
+
 /** A recording without words beside it: its transcript becomes the text of the item. Undefined: the item is not spoken. */
 export async function hear(deps: ConversationDeps, item: Item, tookLong: () => void): Promise<string | undefined> {
   if (!deps.transcribe || item.isSpoken || !hasRecording(item)) return undefined;
@@ -105,11 +108,10 @@ export async function hear(deps: ConversationDeps, item: Item, tookLong: () => v
   const { transcripts } = await filesOf(deps, item);
   if (transcripts.length === 0) return undefined;
   const spoken = transcripts.join("\n\n");
-  echo(deps, item, spoken);
-  if (item.text.trim() !== "") return undefined;
-  item.isSpoken = true;
-  item.text = spoken;
-  return spoken;
+  const isWritten = item.text.trim() !== "";
+  if (!isWritten) Object.assign(item, { isSpoken: true, text: spoken });
+  if (!isUnnamed(item, deps.config.current)) echo(deps, item, spoken);
+  return isWritten ? undefined : spoken;
 }
 
 /** Whether what was spoken is looked at as a command. */

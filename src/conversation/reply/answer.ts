@@ -94,7 +94,7 @@ export function createSpeaker({ say, pauseMs, clock, log }: SpeakerDeps): Speake
       said?.();
     } catch (error) {
       if (kind === "block") broken = true;
-      log.warn(`a part of an answer could not be handed over while the answer was written: ${messageOf(error)}`, { kind });
+      log.warn(`a part of an answer could not be delivered while the answer was written: ${messageOf(error)}`, { kind });
     }
   }
 

@@ -16,6 +16,10 @@ describe("reply tags", () => {
     ["one\n[[reply_to_current]]\ntwo", "one\ntwo", { replyToTag: true, replyToCurrent: true, replyToId: "m9" }],
     ["[[reply_to:]] a [[unknown]] [[", "[[reply_to:]] a [[unknown]] [[", {}],
     ["```\n[[reply_to_current]]\n```", "```\n[[reply_to_current]]\n```", {}],
+    ["write `[[reply_to:1]]` to quote", "write `[[reply_to:1]]` to quote", {}],
+    ["``a ` [[tts]]`` and [[reply_to:2]]b", "``a ` [[tts]]`` and b", { replyToTag: true, replyToId: "2" }],
+    ["it`s [[reply_to:3]] me", "it`s me", { replyToTag: true, replyToId: "3" }],
+    ["a `\n[[reply_to:4]] b`", "a `\nb`", { replyToTag: true, replyToId: "4" }],
     ["[[[[reply_to_current]]]]", "[[]]", { replyToTag: true, replyToCurrent: true, replyToId: "m9" }],
   ])("%j", (text, words, fields) => {
     expect(shapeText(text, facts)).toEqual({ text: words, ...fields });
@@ -29,6 +33,7 @@ describe("reply tags", () => {
     });
     expect(shapeText("Hello [[tts]] you [[tts:voice=alloy speed=1]]", facts)).toEqual({ text: "Hello you" });
     expect(shapeText("Look. [[tts:text]]Look\nhere[[/tts:text]] Done.", facts)).toEqual({ text: "Look. Done.", spokenText: "Look\nhere" });
+    expect(shapeText("say `[[tts:text]]hi[[/tts:text]]` to be heard", facts)).toEqual({ text: "say `[[tts:text]]hi[[/tts:text]]` to be heard" });
     expect(shapeText("a [[tts:text]]never closed", facts)).toEqual({ text: "a never closed" });
   });
 });

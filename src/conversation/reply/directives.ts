@@ -127,6 +127,8 @@ interface Scan {
   /** A tag was just taken out. */
   afterTag: boolean;
   fence: string | undefined;
+  /** Backticks that opened code in this line; 0: none did. */
+  ticks: number;
   /** Open `[[tts:text]]`: its words are spoken, not written. */
   spoken: string[] | undefined;
   out: string[];
@@ -203,6 +205,16 @@ function bracketsAt(text: string, from: number): number {
   return end - from;
 }
 
+/** How many backticks of a text have opened code that is not closed in it. */
+function openTicks(before: number, text: string): number {
+  let open = before;
+  for (const [run] of text.matchAll(/`+/g)) open = open === 0 ? run.length : run.length === open ? 0 : open;
+  return open;
+}
+
+/** What may still become a tag or a longer row of backticks. */
+const UNFINISHED = /(?:\[|`+)$/;
+
 /** The rest of a line, or as much of it as is there: tags are taken out. Gives where it went on to. */
 function takeWords(scan: Scan, found: Found, text: string, from: number, ended: boolean): number {
   const newline = text.indexOf("\n", from);
@@ -211,16 +223,21 @@ function takeWords(scan: Scan, found: Found, text: string, from: number, ended: 
   while (at < stop) {
     const open = text.slice(at, stop).indexOf("[[");
     if (open < 0) {
-      const most = !ended && newline < 0 && text[stop - 1] === "[" ? stop - 1 : stop;
+      const most = !ended && newline < 0 ? at + text.slice(at, stop).replace(UNFINISHED, "").length : stop;
+      scan.ticks = openTicks(scan.ticks, text.slice(at, most));
       give(scan, text.slice(at, most));
       return most === stop ? lineEnd(scan, newline, stop) : most;
     }
+    scan.ticks = openTicks(scan.ticks, text.slice(at, at + open));
     give(scan, text.slice(at, at + open));
     at += open;
+    // In code only if something closes it: until that is there, or the line has ended, nobody knows.
+    const isCode = scan.ticks > 0 && [...text.slice(at, Math.min(stop, at + MAX_LINE)).matchAll(/`+/g)].some(([run]) => run.length === scan.ticks);
+    if (scan.ticks > 0 && !isCode && !ended && newline < 0 && stop - at < MAX_LINE) return at;
     const inner = text.slice(at + 2, Math.min(stop, at + 2 + MAX_TAG));
     const close = inner.indexOf("]]");
-    if (close >= 0 && takeTag(scan, found, inner.slice(0, close))) at += close + 4;
-    else if (close < 0 && !ended && newline < 0 && inner.length < MAX_TAG) return at;
+    if (close >= 0 && !isCode && takeTag(scan, found, inner.slice(0, close))) at += close + 4;
+    else if (close < 0 && !isCode && !ended && newline < 0 && inner.length < MAX_TAG) return at;
     else {
       // The last two brackets of a row may still open one.
       const row = bracketsAt(text, at);
@@ -236,6 +253,7 @@ function lineEnd(scan: Scan, newline: number, stop: number): number {
   if (newline < 0) return stop;
   give(scan, "\n");
   scan.lineStart = true;
+  scan.ticks = 0;
   return stop + 1;
 }
 
@@ -266,7 +284,7 @@ function step(scan: Scan, found: Found, text: string, at: number, ended: boolean
 
 /** `localRoots`: folders that files may be sent from; relative paths begin at the first. Without any, only addresses are taken. */
 export function createDirectiveScanner(localRoots: readonly string[] = []): DirectiveScanner {
-  const scan: Scan = { held: "", lineStart: true, lineEmpty: true, blank: true, afterTag: false, fence: undefined, spoken: undefined, out: [] };
+  const scan: Scan = { held: "", lineStart: true, lineEmpty: true, blank: true, afterTag: false, fence: undefined, ticks: 0, spoken: undefined, out: [] };
   const found: Found = { media: [], refused: [], replyToId: undefined, replyToCurrent: false, audioAsVoice: false, spokenText: undefined, tts: undefined };
   let begun = false;
 

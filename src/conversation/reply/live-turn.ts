@@ -91,7 +91,7 @@ export function createLiveTurn(deps: ReplyStreamDeps): LiveTurn {
   let surface: Surface | undefined;
   let settings: BlockSettings | undefined;
   async function keepPreview(id: string | undefined): Promise<void> {
-    if (id === undefined && (turn.isWaiting || turn.speaker.isBusy())) throw new AppError("UNAVAILABLE", "what comes before it is not on disk yet");
+    if (id === undefined && (turn.isWaiting || turn.speaker.isBusy())) throw new AppError("UNAVAILABLE", "earlier messages are not on disk yet");
     await deps.keepPreview?.(id);
   }
 

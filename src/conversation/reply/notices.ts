@@ -12,9 +12,7 @@ export function reasoningPayload(thoughts: string): ReplyPayload | undefined {
 }
 
 export const compactionNotice = (done: boolean): ReplyPayload => ({
-  text: done
-    ? "🧹 The conversation was long: its older part is now a summary."
-    : "🧹 The conversation is long, and its older part could not be made a summary.",
+  text: done ? "🧹 Conversation compacted: its older part is now a summary." : "🧹 The conversation is long, but its older part could not be summarized.",
   isCompactionNotice: true,
 });
 
@@ -149,21 +147,21 @@ const KINDS: readonly { readonly any: RegExp; readonly say: string }[] = [
     say: "this conversation has become too long for the model. /compact or /new helps.",
   },
   {
-    any: /refuses a picture or file|image_size/,
-    say: "the model does not take a picture or file of this conversation. Send it smaller, or as PNG or JPEG.",
+    any: /rejected an image or file|image_size/,
+    say: "the model does not accept a picture or file in this conversation. Send it smaller, or as PNG or JPEG.",
   },
-  { any: /billing|credit|payment|quota|budget/, say: "the model's account has no credit left. Its owner has to look at that." },
+  { any: /billing|credit|payment|quota|budget/, say: "the model's account has no credit left. Contact the owner." },
   { any: /rate[ _-]?limit|too many requests|overloaded|busy|capacity|\b429\b|\b529\b/, say: "the model is overloaded right now. Try again in a minute." },
-  { any: /no api key found/, say: "there is no key for the model yet. Its owner has to add one: openclaw models auth add." },
-  { any: /model_unknown|unknown model|does not know this model/, say: "the provider does not know the chosen model. /model shows others." },
+  { any: /no api key found/, say: "no API key for the model. The owner can add one: openclaw models auth add" },
+  { any: /model_unknown|unknown model|does not know this model/, say: "the provider does not have the selected model. /model shows others." },
   {
     any: /api key|unauthori[sz]ed|authentication|credential|forbidden|\b40[13]\b|\bauth\b/,
-    say: "the model refused our login. Its owner has to look at that.",
+    say: "the model provider rejected the credentials. The owner can check them: openclaw models status",
   },
   { any: /network|econn|enotfound|fetch failed|socket|connect(?:ion|ed)?\b/, say: "the model could not be reached. Try again in a minute." },
-  { any: /refus|content_filter|safety/, say: "the model would not answer this." },
+  { any: /refus|content_filter|safety/, say: "the model declined to answer this." },
   { any: /tim(?:ed?|e)[ -]?out|deadline/, say: "the model took too long. Try again." },
-  { any: /without coming to an end/, say: "it took too many steps. Try to ask for less at once." },
+  { any: /without (?:finishing|coming to an end)/, say: "it took too many steps. Try a smaller request." },
 ];
 const MAX_ERROR_CHARS = 4000;
 const MAX_SHOWN_CHARS = 300;
@@ -176,12 +174,12 @@ export function brokenText(error: unknown, redact: (text: string) => string = (t
     .slice(0, MAX_SHOWN_CHARS)}`;
 }
 
-const OUT_OF_TIME = "it took longer than it may (agents.defaults.timeoutSeconds). Try again, or ask for less at once.";
+const OUT_OF_TIME = "it hit the time limit (agents.defaults.timeoutSeconds). Try again, or try a smaller request.";
 
 /** One short message for a turn that failed or ran out of time. */
 export function failurePayload({ error = "", abortedBy }: Pick<TurnEnd, "error" | "abortedBy">): ReplyPayload {
   if (abortedBy === "timeout") return { text: `⚠️ No answer: ${OUT_OF_TIME}`, isError: true };
   const text = error.slice(0, MAX_ERROR_CHARS).toLowerCase();
   const known = KINDS.find(({ any }) => any.test(text))?.say;
-  return { text: `⚠️ No answer: ${known ?? "something went wrong on the way. Try again; the log says more."}`, isError: true };
+  return { text: `⚠️ No answer: ${known ?? "something went wrong. Try again; see the log for details."}`, isError: true };
 }

@@ -112,13 +112,13 @@ function createPreviewWriter({ preview, limits, clock, log, keep, kept }: Previe
     },
     async seal() {
       await end();
-      const id = await within(clock, preview.seal()).catch((error: unknown) => log.debug(`a preview could not be ended: ${messageOf(error)}`));
+      const id = await within(clock, preview.seal()).catch((error: unknown) => log.debug(`a preview could not be completed: ${messageOf(error)}`));
       // One that hangs in an edit is there all the same: it becomes the answer, or stays cut off above it.
       return typeof id === "string" ? id : (preview.id?.() ?? known);
     },
     async discard() {
       await end();
-      await within(clock, preview.discard()).catch((error: unknown) => log.debug(`a preview could not be taken away: ${messageOf(error)}`));
+      await within(clock, preview.discard()).catch((error: unknown) => log.debug(`a preview could not be removed: ${messageOf(error)}`));
     },
   };
 }

@@ -1,4 +1,4 @@
-/** A turn and a channel for tests: what is said, shown and typed is written down in order. */
+/** A turn and a channel for tests that record what is sent, shown and typed, in order. */
 import type { TurnEnd, TurnEvent } from "../../agent/index.ts";
 import { manualClock } from "../../base/clock.ts";
 import { createLogger } from "../../base/log/logger.ts";
@@ -28,9 +28,9 @@ export interface Scene {
   readonly cfg?: HostConfig;
   readonly levels?: Partial<ReplyLevels>;
   readonly deps?: Partial<ReplyStreamDeps>;
-  /** Parts of the channel beside what every one has. */
+  /** Additional parts of the channel. */
   readonly plugin?: Partial<ChannelPlugin>;
-  /** Blocks from this one on cannot be said. */
+  /** Sending fails from this block on. */
   readonly failFrom?: number;
 }
 
@@ -39,7 +39,7 @@ export const BLOCKS: HostConfig = {
   channels: { irc: { blockStreaming: true } },
 };
 
-/** Lets everything run that waits for nothing but promises. */
+/** Runs everything that waits only for promises. */
 export async function settle(): Promise<void> {
   for (let round = 0; round < 20; round += 1) await Promise.resolve();
 }
@@ -90,13 +90,13 @@ export function stage(scene: Scene = {}) {
     stream,
     texts: () => said.map(({ payload }) => payload.text),
     start: () => emit({ stream: "lifecycle", data: { phase: "start", startedAt: 0 } }),
-    /** Words of the current answer. */
+    /** Appends text to the current answer. */
     write,
-    /** The same, character by character. */
+    /** Appends text character by character. */
     spell(text: string): void {
-      for (const sign of text) write(sign);
+      for (const character of text) write(character);
     },
-    /** A new answer begins. */
+    /** Begins a new answer. */
     restart: () => void (written.text = ""),
     think: (text: string, delta = text) => emit({ stream: "thinking", data: { text, delta } }),
     tool(name = "exec", args: unknown = { command: "ls" }, output = "a.txt"): void {

@@ -28,12 +28,12 @@ describe("the end of a turn", () => {
   it.each([
     ["every attempt failed: 429 rate_limit from acme (key sk-123)", "overloaded"],
     ["context window exceeded", "/compact"],
-    ["401 invalid api key", "login"],
-    [`acme/m: No API key found for provider "acme". Auth store: /s. Add one with: openclaw models auth add --provider acme`, "there is no key"],
+    ["401 invalid api key", "rejected the credentials"],
+    [`acme/m: No API key found for provider "acme". Auth store: /s. Add one with: openclaw models auth add --provider acme`, "no API key for the model"],
     ["acme/m: HTTP 404: gone (the provider does not know this model: openclaw models list --all)", "/model shows others"],
     ["connection refused", "reached"],
-    ["the model was called 200 times in one turn without coming to an end", "steps"],
-    ["refusal by the content_filter", "would not answer"],
+    ["the model was called 200 times in one turn without finishing", "steps"],
+    ["refusal by the content_filter", "declined to answer"],
     ["something odd", "Try again"],
   ])("tells a failure in its own words: %s", async (error, words) => {
     const { payloads } = await stage().stream.finish(turnEnd([], { status: "failed", error }));

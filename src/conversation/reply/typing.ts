@@ -119,7 +119,7 @@ export function createTyping({ adapter, address, cfg, mode, intervalMs, clock, l
       timer?.[Symbol.dispose]();
       ending.abort();
       if (!shown || !adapter?.stop) return;
-      (async () => adapter.stop?.(params))().catch((error: unknown) => log.debug(`typing could not be taken away: ${messageOf(error)}`));
+      (async () => adapter.stop?.(params))().catch((error: unknown) => log.debug(`typing could not be removed: ${messageOf(error)}`));
     },
   };
 }

@@ -161,7 +161,7 @@ function createReading({ store, clock, log, open, begin }: BacklogDeps, { sessio
     try {
       await readPage(session);
     } catch (error) {
-      log.warn(`messages that wait could not be read, it is tried again: ${messageOf(error)}`, { sessionKey, error });
+      log.warn(`waiting messages could not be read, trying again: ${messageOf(error)}`, { sessionKey, error });
       const { promise, resolve } = Promise.withResolvers<void>();
       clock.after(RETRY_MS, resolve);
       await promise;
@@ -199,7 +199,7 @@ export function createBacklog(deps: BacklogDeps): Backlog {
   async function endAll(list: readonly Left[], why: string): Promise<number> {
     for (const left of list) {
       const [first, ...others] = await reader.messagesOf(left).catch((error: unknown) => {
-        deps.log.error(`a message that waits could not be ended, the next start finds it: ${messageOf(error)}`, { inbox: left.ids, error });
+        deps.log.error(`a waiting message could not be closed, the next start handles it: ${messageOf(error)}`, { inbox: left.ids, error });
         return [];
       });
       if (first) await deps.cancel([first, ...others], why);

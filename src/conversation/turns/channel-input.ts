@@ -4,6 +4,7 @@ import { messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { clip } from "../../base/text.ts";
+import { looksMade } from "../../base/user-text.ts";
 import {
   formatInboundEnvelope,
   resolveEnvelopeFormatOptions,
@@ -70,9 +71,11 @@ function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<str
 /** What is known about the conversation, the sender, and what the message refers to. Names and quotes stand here and nowhere else. */
 function contextBlocks(ctx: FinalizedMsgContext, history: readonly HistoryLine[], messageId: string | undefined): readonly string[] {
   const direct = ctx.ChatType === "direct";
+  // Some platforms name the message itself, as the one that an answer would reply to.
+  const replyToId = messageId === undefined || ctx.ReplyToId === messageId ? undefined : ctx.ReplyToId;
   const conversation = present({
     message_id: messageId,
-    reply_to_id: messageId === undefined ? undefined : ctx.ReplyToId,
+    reply_to_id: replyToId,
     conversation_label: direct ? undefined : ctx.ConversationLabel,
     group_subject: ctx.GroupSubject,
     group_channel: ctx.GroupChannel,
@@ -85,7 +88,7 @@ function contextBlocks(ctx: FinalizedMsgContext, history: readonly HistoryLine[]
     : present({ id: ctx.SenderId, name: ctx.SenderName, username: ctx.SenderUsername, tag: ctx.SenderTag, e164: ctx.SenderE164 });
   const starter = present({ body: ctx.ThreadStarterBody });
   const replied = present({
-    id: messageId === undefined ? undefined : ctx.ReplyToId,
+    id: replyToId,
     sender: ctx.ReplyToSender,
     body: ctx.ReplyToBody,
     is_quote: ctx.ReplyToIsQuote,
@@ -263,6 +266,13 @@ function groupHint(settings: ChannelSettings, { accountId, event: { chat, sender
   )?.trim();
 }
 
+/** The session that a thread's new one begins as a copy of, as its channel says. */
+function forkOf({ ParentSessionKey, InheritsParentSession }: FinalizedMsgContext, sessionKey: string): string | undefined {
+  if (ParentSessionKey !== undefined || InheritsParentSession !== true) return ParentSessionKey;
+  const at = sessionKey.lastIndexOf(":thread:");
+  return at < 0 ? undefined : sessionKey.slice(0, at);
+}
+
 /** Of each item, in order. */
 async function allFiles(deps: ConversationDeps, items: readonly Item[]): Promise<readonly ItemFiles[]> {
   const files: ItemFiles[] = [];
@@ -306,12 +316,14 @@ export async function channelInput(turn: Turn, entry: SessionEntry | undefined, 
   const instructions = [isDirect || !settings ? undefined : groupHint(settings, last), groupSystemPrompt].filter(Boolean).join("\n\n");
   const voiceHint = deps.speech?.isWanted(entry) ? await deps.speech.hint(entry) : undefined;
   const { channel, accountId, to, threadId } = last.address;
+  const parent = forkOf(newest.ctx, main.sessionKey);
   return {
     runId: main.id,
     traceId: last.traceId,
     sessionKey: main.sessionKey,
     agentId: main.agentId,
     message,
+    isVerbatim: items.some(({ text }) => looksMade(text)),
     channel: last.channel,
     accountId: last.accountId,
     chatId: chat.id,
@@ -331,5 +343,6 @@ export async function channelInput(turn: Turn, entry: SessionEntry | undefined, 
     ...(thinking === undefined ? {} : { thinking }),
     ...(model === undefined ? {} : { model }),
     ...(skillFilter === undefined ? {} : { skillFilter }),
+    ...(parent === undefined ? {} : { forkOf: parent }),
   };
 }

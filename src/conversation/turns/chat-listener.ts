@@ -15,7 +15,7 @@ import type { ConversationContext, ConversationDeps } from "../ports.ts";
 import type { LiveReply } from "./live-replies.ts";
 import { withSpeech, withSpokenAnswer } from "./spoken-answer.ts";
 
-const FAILED = "Something went wrong while this was answered: please try again.";
+const FAILED = "Something went wrong while answering. Please try again.";
 
 /** The channel as it shows a turn whose replies a plugin takes: the plugin shows that an answer is being written, and previews it if it wants to. */
 function livePlugin({ typing }: LiveReply, id: string, plugin: ChannelPlugin | undefined): ChannelPlugin {
@@ -113,8 +113,8 @@ async function openReply(shown: Shown, context: ConversationContext): Promise<Re
     held: shown.isHeld,
     async keepPreview(id) {
       if (id === undefined && channels.running?.(address.channel, address.accountId) === false)
-        throw new AppError("UNAVAILABLE", "the account is not connected: its answer waits");
-      if (id === undefined && delivery.isBusy(address)) throw new AppError("UNAVAILABLE", "messages for this chat are still on their way");
+        throw new AppError("UNAVAILABLE", "the account is not connected: the answer waits");
+      if (id === undefined && delivery.isBusy(address)) throw new AppError("UNAVAILABLE", "messages for this chat are still being sent");
       await store.write("journal.append", { turnId, kind: "note", data: { preview: id === undefined ? {} : { id } } });
     },
     prefixFacts: {},
@@ -173,7 +173,7 @@ async function repliesOf(shown: Shown, reply: ReplyStream, end: TurnEnd, context
     const text = end.status === "ok" ? takeShown(shown) : undefined;
     return text === undefined ? writes : { writes, shown: text };
   } catch (error) {
-    deps.log.error(`a reply could not be shaped: ${messageOf(error)}`, { runId: turn.main.id, error });
+    deps.log.error(`a reply could not be formatted: ${messageOf(error)}`, { runId: turn.main.id, error });
     const texts = end.silent ? [] : end.texts;
     const plain = end.status === "ok" ? texts.map((text) => ({ text })) : [{ text: FAILED, isError: true }];
     return (await deps.delivery.prepare(address, plain, facts)).writes;
@@ -196,7 +196,7 @@ function removeAcks({ items, main }: Turn, { delivery, store, log }: Conversatio
   store.read("outbox.ofTurn", { turnId }).then(
     (rows) => open.resolve(new Set(rows.flatMap((row) => (row.settledAt === null ? [row.id] : [])))),
     (error: unknown) => {
-      log.debug("the replies of a turn could not be looked for", { runId: turnId, error });
+      log.debug("the replies of a turn could not be read", { runId: turnId, error });
       open.resolve(new Set());
     },
   );
@@ -228,7 +228,7 @@ async function openStream(turn: Turn, entry: SessionEntry | undefined, context: 
     },
     async spoken(text) {
       const spoken = await spokenBetween(shown, reply, text, context).catch(async (error: unknown): Promise<Spoken> => {
-        deps.log.error(`a text before a call could not be shaped: ${messageOf(error)}`, { runId, error });
+        deps.log.error(`a text before a tool call could not be formatted: ${messageOf(error)}`, { runId, error });
         const { writes } = await deps.delivery.prepare(last.address, [{ text }], factsOf(turn, "block")).catch(() => ({ writes: [] }));
         return { writes, committed: () => deps.delivery.kick() };
       });

@@ -1,5 +1,6 @@
 /** Clients of the gateway see their answers by events and in the transcript; where they ask for it, a chat gets them too. */
 import type { ShownReplies, Spoken, TurnEnd, TurnInput } from "../../agent/index.ts";
+import { looksMade } from "../../base/user-text.ts";
 import type { HookLogEntry } from "../../hooks/index.ts";
 import type { ReplyPayload, SessionEntry } from "../../protocol/index.ts";
 import { gatewayMessage, reasoningLevel, usageFooter as usageLevel } from "../../sessions/index.ts";
@@ -8,7 +9,7 @@ import { childEnd, commitEnd, commitEndWithNote, emitEnd, noteWrites, runsOf } f
 import type { ReplyAddress } from "../address.ts";
 import type { RunOutcome } from "../contract.ts";
 import type { OutgoingFacts } from "../delivery/delivery.ts";
-import { asksBeforeSending, decideShown, isDecided, notifySent } from "../delivery/message-hooks.ts";
+import { asksBeforeSending, decideShown, isDecided, notifySent, shownText } from "../delivery/message-hooks.ts";
 import type { ClientRequest } from "../inbound.ts";
 import type { Item, Listener, Turn, TurnStream } from "../items.ts";
 import { filesOf, spokenBody } from "../intake/hearing.ts";
@@ -36,7 +37,7 @@ export interface ClientReply {
   sent(): void;
 }
 
-const textsOf = (payloads: readonly ReplyPayload[]): readonly string[] => payloads.flatMap(({ text }) => (text === undefined || text === "" ? [] : [text]));
+const textsOf = (payloads: readonly ReplyPayload[]): readonly string[] => payloads.map(shownText).filter((text) => text !== "");
 
 /** Asks plugins about an answer, once: as a message of the chat that it is also sent to, or as one of the client's own conversation. */
 export async function replyOf(
@@ -230,7 +231,9 @@ async function inputOf(turn: Turn, entry: SessionEntry | undefined, deps: Conver
     ...request
   } = asked;
   const attached = items.flatMap(({ request: of }) => (of?.images ?? []).map((image) => ({ mimeType: image.mimeType, image })));
-  const { images, lines } = await knownFiles(deps, turn, entry, [...attached, ...items.flatMap(({ request: of }) => of?.files ?? [])]);
+  const files = [...attached, ...items.flatMap(({ request: of }) => of?.files ?? [])];
+  // What was understood of a message that is answered once more is in the conversation.
+  const { images, lines } = request.again ? { images: [], lines: [] } : await knownFiles(deps, turn, entry, files);
   const many = items.length > 1 ? [`[${items.length} messages that came while you were busy]`] : [];
   const summary = summarised.length === 0 ? [] : [summaryOf(summarised)];
   const texts: string[] = [];
@@ -245,6 +248,8 @@ async function inputOf(turn: Turn, entry: SessionEntry | undefined, deps: Conver
     ...(kind === "heartbeat" ? { entryFields: {} } : {}),
     traceId: last.traceId,
     message,
+    // Messages of the gateway itself are made.
+    isVerbatim: kind === undefined && items.some((item) => looksMade(item.text)),
     owner,
     inboxIds: inputs,
     resumed: main.isResumed,

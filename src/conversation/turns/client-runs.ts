@@ -29,7 +29,7 @@ function checkCapacity(open: OpenItems, backlog: Backlog, sessionKey: string): v
   const waiting = open.clientsIn(sessionKey) + backlog.depth(sessionKey);
   const all = open.size + backlog.size;
   if (waiting < MAX_PER_SESSION && all < MAX_OPEN) return;
-  throw new AppError("OVERLOADED", `${waiting} messages wait in ${sessionKey}, ${all} in all; send it again when one was answered`, {
+  throw new AppError("OVERLOADED", `${waiting} messages are waiting in ${sessionKey}, ${all} in total; send it again when one has been answered`, {
     details: { retryAfterMs: 1000 },
   });
 }

@@ -3,7 +3,7 @@ import type { ShownReplies, TurnEnd } from "../../agent/index.ts";
 import { clip } from "../../base/text.ts";
 import { heartbeatVisibility } from "../../config/index.ts";
 import type { ReplyPayload, SessionEntry } from "../../protocol/index.ts";
-import { gatewayMessage, SYSTEM_EVENTS } from "../../sessions/index.ts";
+import { gatewayMessage, KEPT, SYSTEM_EVENTS } from "../../sessions/index.ts";
 import type { Write } from "../../store/index.ts";
 import { emitEnd, noteWrites } from "../closing.ts";
 import type { HeartbeatResult } from "../contract.ts";
@@ -62,7 +62,7 @@ function remembered({ request, sessionKey }: Item, text: string, { clock, ids }:
   const writes: Write[] = [["sessions.merge", { key: main ?? sessionKey, patch }]];
   if (main === undefined || !request?.reply) return writes;
   const line = `A heartbeat sent the user this: ${text.trim()}`;
-  return [...writes, ["injections.add", { id: ids.uuid(), sessionKey: main, pluginId: SYSTEM_EVENTS, placement: "system-event", text: line }]];
+  return [...writes, ["injections.add", { id: ids.uuid(), sessionKey: main, pluginId: SYSTEM_EVENTS, placement: "system-event", text: line, payload: KEPT }]];
 }
 
 /** Shows in the main session what a heartbeat outside it found, where only clients see it. Another writer may be faster: it is tried again. */
@@ -78,7 +78,7 @@ async function noteInMain(item: Item, text: string, deps: ConversationDeps): Pro
     );
     if (done) return;
   }
-  deps.log.warn("what a heartbeat found could not be noted in the main session", { sessionKey: main });
+  deps.log.warn("the result of a heartbeat could not be added to the main session", { sessionKey: main });
 }
 
 async function openStream(turn: Turn, entry: SessionEntry | undefined, { deps, emit }: ConversationContext): Promise<TurnStream> {

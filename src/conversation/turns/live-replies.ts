@@ -114,7 +114,7 @@ class Waiting implements Live {
     this.settle().then(
       () => this.close(),
       (error: unknown) => {
-        this.deps.log.warn(`the replies to a message could not be looked for: ${messageOf(error)}`);
+        this.deps.log.warn(`the replies to a message could not be read: ${messageOf(error)}`);
         this.close();
       },
     );

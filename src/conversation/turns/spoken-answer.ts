@@ -1,8 +1,7 @@
 /** Answers that are spoken: a file behind the text. The text never waits for more than the time that speech may take, and goes out without sound when it fails. */
 import type { TurnEnd } from "../../agent/index.ts";
 import type { ReplyPayload, SessionEntry } from "../../protocol/index.ts";
-import { hasRecording } from "../intake/hearing.ts";
-import type { Turn } from "../items.ts";
+import { hasRecording, type Turn } from "../items.ts";
 import type { ConversationContext } from "../ports.ts";
 
 interface Answering {

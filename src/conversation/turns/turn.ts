@@ -9,7 +9,7 @@ import type { Write } from "../../store/index.ts";
 import { aborted, closeUnanswered, failed, type Closing } from "../closing.ts";
 import type { AbortReason, RunOutcome } from "../contract.ts";
 import { messageContext } from "../intake/message-context.ts";
-import { endingOf, mergeInto, ORIGINS, sameTurn, type DirectAnswer, type Item, type OpenItems, type Turn } from "../items.ts";
+import { endingOf, hasRecording, mergeInto, ORIGINS, sameTurn, type DirectAnswer, type Item, type OpenItems, type Turn } from "../items.ts";
 import type { ActiveTurn, Batch } from "../lanes.ts";
 import type { ConversationContext } from "../ports.ts";
 import { wasPrompted } from "./resume.ts";
@@ -17,16 +17,16 @@ import { wasPrompted } from "./resume.ts";
 /** How a run ends for its caller in a gateway that stops. */
 export const STOPPING: RunOutcome = {
   status: "error",
-  error: "the gateway is restarting; the run goes on after the restart",
+  error: "the gateway is restarting; the run continues after the restart",
   failure: { kind: "restarting" },
 };
 
 const GAVE_UP: Closing = {
   why: "interrupted too often",
-  result: { status: "error", error: "the run was interrupted too often and was given up", failure: { kind: "interrupted" } },
-  notice: "This took several attempts and could not be finished: please send it again.",
+  result: { status: "error", error: "the run was interrupted too often and was abandoned", failure: { kind: "interrupted" } },
+  notice: "This could not be finished after several attempts. Please send it again.",
 };
-const FAILED = "Something went wrong while this was answered: please try again.";
+const FAILED = "Something went wrong while answering. Please try again.";
 
 interface LaneContext extends ConversationContext {
   /** The session, as its lane holds it. */
@@ -41,6 +41,10 @@ function abort({ main }: Turn, reason: AbortReason): void {
 /** Everyone who wrote these is an owner. */
 const isOwners = (items: readonly Item[]): boolean => items.every(({ messages }) => messages.every(({ access }) => access.owner));
 
+/** Whether files came with it whose content is read when a turn begins: the turn that runs cannot be shown them. */
+const hasUnread = ({ messages, isSpoken }: Item): boolean =>
+  !isSpoken && messages.some(({ request, event }) => ((request ? request.files : event.media)?.length ?? 0) > 0);
+
 /** Items for the model, each ending with the commit that shows it. One that also waits for a turn of its own stays open. */
 function steered(turn: Turn): Steered[] {
   return turn.steering.splice(0).flatMap((item): Steered[] => {
@@ -50,14 +54,15 @@ function steered(turn: Turn): Steered[] {
       turn.taken.add(item);
       return [];
     }
-    if (item.queue.mode.value === "steer-backlog") return [{ text, writes: [] }];
+    const images = item.messages.flatMap(({ request }) => request?.images ?? []);
+    if (item.queue.mode.value === "steer-backlog") return [{ text, images, writes: [] }];
     turn.taken.add(item);
     const settle: Write = ["inbox.settle", { ids: item.inboxIds, outcome: "merged", why: "shown to the turn that was running", turnId: turn.main.id, hooks }];
     const committed = (): void => {
       turn.taken.delete(item);
       mergeInto(turn.main, item);
     };
-    return [{ text, writes: [settle], committed }];
+    return [{ text, images, writes: [settle], committed }];
   });
 }
 
@@ -91,7 +96,7 @@ function turnOf({ items, summarised }: Batch): { readonly turn: (Turn & ActiveTu
     taken: new Set(),
     isOver: false,
     steer(item) {
-      if (turn.isOver || main.abort.aborted || !sameTurn(item, main)) return false;
+      if (turn.isOver || main.abort.aborted || !sameTurn(item, main) || hasUnread(item)) return false;
       // A turn of the owner has the owner's tools: what others write while it runs gets a turn of its own.
       if (isOwners(turn.items) && !isOwners([item])) return false;
       turn.steering.push(item);
@@ -142,16 +147,28 @@ async function takenOver({ main }: Turn, { deps, loadReply }: ConversationContex
     sendPolicy: "allow" as const,
     dispatchKind: "agent",
     isHeartbeat: main.request?.kind === "heartbeat",
+    inboundAudio: hasRecording(main),
     originatingChannel: last.address.channel,
     originatingTo: last.address.to,
   };
-  const hookContext = { cfg: structuredClone(deps.config.current), dispatcher, abortSignal: main.abort.signal, trace: messageTrace(last.traceId).trace };
+  const report =
+    (name: string) =>
+    (...facts: unknown[]): void =>
+      deps.log.debug(`a plugin called ${name} in reply_dispatch`, { runId: main.id, sessionKey: main.sessionKey, facts });
+  const hookContext = {
+    cfg: structuredClone(deps.config.current),
+    dispatcher,
+    abortSignal: main.abort.signal,
+    recordProcessed: report("recordProcessed"),
+    markIdle: report("markIdle"),
+    trace: messageTrace(last.traceId).trace,
+  };
   const taken = await hookLog.hooks.run("reply_dispatch", event, hookContext);
   if (!taken?.handled) return undefined;
   const { shapePayload } = await loadReply();
   const shape = { localRoots: deps.mediaRoots?.(main.agentId) ?? [], currentId: last.event.id };
   const reply = payloads.flatMap((payload) => shapePayload(payload, shape) ?? []);
-  const why = `taken over by ${taken.decidedBy ?? "a plugin"}`;
+  const why = `handled by ${taken.decidedBy ?? "a plugin"}`;
   return { reply, outcome: reply.length === 0 ? "silent" : "answered", why, hooks: hookLog.entries };
 }
 
@@ -183,7 +200,7 @@ function logUnanswered(log: Logger, { id: runId, sessionKey }: Item, outcome: Ru
   if (outcome.status === "error") {
     const { error, failure } = outcome;
     log.warn(`a turn failed: ${error}`, { runId, sessionKey, ...(failure ? { failure: failure.kind } : {}) });
-  } else if (outcome.status === "aborted" && outcome.abortedBy === "timeout") log.warn("a turn took longer than it may and was stopped", { runId, sessionKey });
+  } else if (outcome.status === "aborted" && outcome.abortedBy === "timeout") log.warn("a turn hit the time limit and was stopped", { runId, sessionKey });
 }
 
 /** Aborts the turn when its time is over, or when its listener does not want the answer any more. */
@@ -271,7 +288,7 @@ async function fail(turn: Turn, error: unknown, context: ConversationContext): P
   try {
     return await closeUnanswered(turn, { why, result, notice }, context);
   } catch (second) {
-    deps.log.error(`the end of a turn could not be written: ${messageOf(second)}`, { runId: turn.main.id, error: second });
+    deps.log.error(`the outcome of a turn could not be saved: ${messageOf(second)}`, { runId: turn.main.id, error: second });
     return result;
   }
 }
@@ -283,7 +300,7 @@ export async function cancelItem(item: Item, why: string, context: ConversationC
   try {
     open.end(item, await closeUnanswered(endingOf(item), aborted(item, why), context));
   } catch (error) {
-    context.deps.log.error(`the end of a message could not be written: ${messageOf(error)}`, { error });
+    context.deps.log.error(`the outcome of a message could not be saved: ${messageOf(error)}`, { error });
     open.end(item, failed(messageOf(error)).result);
   }
 }
@@ -296,7 +313,7 @@ export async function runTurn(batch: Batch, began: (turn: ActiveTurn) => void, c
   if (!turn) return;
   const { main } = turn;
   // What the gateway itself reports is not interrupted.
-  if (main.request?.kind === undefined) began(turn);
+  if (main.request?.kind === undefined || main.request.kind === "regenerate") began(turn);
   if (stopping.aborted) return open.end(main, STOPPING, true);
   const { outcome, upkeep } = await answer(turn, context).catch(async (error: unknown): Promise<Answered> => ({ outcome: await fail(turn, error, context) }));
   turn.isOver = true;

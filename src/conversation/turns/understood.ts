@@ -18,6 +18,8 @@ function fieldsOf({ main }: Turn): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(messageContext(main.last)).filter((field): field is [string, string] => typeof field[1] === "string"));
 }
 
+const NOTHING: KnownFiles = { lines: [], images: [] };
+
 /** Rejects never: what cannot be understood is shown as it came. */
 export async function knownFiles(
   { understand, log }: ConversationDeps,
@@ -26,6 +28,9 @@ export async function knownFiles(
   files: readonly ReceivedFile[],
 ): Promise<KnownFiles> {
   const { main, items } = turn;
+  const text = items.length === 1 ? main.text : items.map((item) => item.text).join("\n");
+  // Most messages have neither.
+  if (files.length === 0 && !text.includes("://")) return NOTHING;
   const shown = files.flatMap(({ image }) => (image ? [image] : []));
   if (!understand) return { lines: [], images: shown };
   try {
@@ -37,7 +42,7 @@ export async function knownFiles(
         channel: main.last.channel,
         entry,
         model: items.findLast((item) => item.hints?.model !== undefined)?.hints?.model ?? main.request?.model,
-        text: items.map(({ text }) => text).join("\n"),
+        text,
         fields: fieldsOf(turn),
         files,
       },
@@ -49,7 +54,7 @@ export async function knownFiles(
       images: [...images, ...known.files.flatMap(({ pictures = [] }) => pictures)],
     };
   } catch (error) {
-    if (!main.abort.aborted) log.warn(`files of a message could not be understood: ${messageOf(error)}`, { sessionKey: main.sessionKey });
+    if (!main.abort.aborted) log.warn(`files of a message could not be processed: ${messageOf(error)}`, { sessionKey: main.sessionKey });
     return { lines: [], images: shown };
   }
 }

@@ -33,14 +33,14 @@ export function stateText(row: OutboxRow): string {
   const how: Record<OutboxRow["state"], string> = {
     sent: `sent${typeof id === "string" ? ` as message ${id}` : ""}`,
     failed: "not delivered",
-    suppressed: "kept back",
+    suppressed: "blocked",
     unknown: "may have arrived",
-    pending: nextAttemptAt === null ? "waits" : `waits, next attempt at ${new Date(nextAttemptAt).toISOString()}`,
-    attempting: "is being sent",
+    pending: nextAttemptAt === null ? "waiting" : `waiting, next attempt at ${new Date(nextAttemptAt).toISOString()}`,
+    attempting: "sending",
   };
   const tried = attempts > 1 ? ` after ${times(attempts, "attempt")}` : "";
   const again = repeats > 0 ? `, ${times(repeats, "repeat")}` : "";
-  const beside = payloadOf(row).isPreviewLost ? "; a message that showed its first words while it was written may be there as well" : "";
+  const beside = payloadOf(row).isPreviewLost ? "; a preview with the beginning of it may also be in the chat" : "";
   return `${how[state]}${tried}${again}${why === null || state === "sent" ? "" : `: ${why}`}${beside}`;
 }
 
@@ -73,7 +73,7 @@ export function deliverySteps(rows: readonly OutboxRow[]): StoryStep[] {
       at: row.createdAt,
       ...took,
       kind: "delivery",
-      text: `${what}${piece}${resends === undefined ? "" : `, sent again in place of out:${resends},`} to ${row.channel} ${row.target}: ${stateText(row)}`,
+      text: `${what}${piece}${resends === undefined ? "" : ` (resend of out:${resends})`} to ${row.channel} ${row.target}: ${stateText(row)}`,
       details,
     };
     return [...hookSteps(hookLog), step];

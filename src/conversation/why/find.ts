@@ -30,10 +30,14 @@ export async function find(store: StoryStore, what: string, last: number): Promi
     (await bySessionId(store, asked, last)) ??
     (await byReceipt(store, asked));
   if (found) return found;
-  const forms = "a message id of the platform, channel:account:chat:message, a session key or id, a run id, in:<inbox row>, out:<outbox row>, recent";
-  throw new AppError("NOT_FOUND", `nothing is kept under ${JSON.stringify(asked.slice(0, 200))}; expected ${forms}. What is older than the retention is gone`, {
-    details: { what: asked.slice(0, 200) },
-  });
+  const forms = "a platform message id, channel:account:chat:message, a session key or id, a run id, in:<inbox row>, out:<outbox row> or recent";
+  throw new AppError(
+    "NOT_FOUND",
+    `nothing found for ${JSON.stringify(asked.slice(0, 200))}; expected ${forms}. Data older than the retention period is deleted`,
+    {
+      details: { what: asked.slice(0, 200) },
+    },
+  );
 }
 
 async function byRow(store: StoryStore, asked: string): Promise<Found | undefined> {

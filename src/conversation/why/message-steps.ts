@@ -26,13 +26,14 @@ function received(row: InboxRow, start: RunStart | undefined): StoryStep {
   if (record) {
     const { chat, media = [] } = record.event;
     const files = media.length === 0 ? "" : `, with ${media.length} ${media.length === 1 ? "file" : "files"}`;
-    const text = `${row.kind} over ${row.channel} (account ${row.account}) in the ${chat.type} chat ${quoted(row.conversation)} from ${quoted(row.sender ?? "?")}${files}`;
+    const text = `${row.kind} via ${row.channel} (account ${row.account}) in the ${chat.type} chat ${quoted(row.conversation)} from ${quoted(row.sender ?? "?")}${files}`;
     return { ...base, text, details };
   }
   const over = isRecord(row.payload) ? row.payload["channel"] : undefined;
   return {
     ...base,
-    text: start?.text ?? (row.channel === "gateway" ? `message of a client${typeof over === "string" ? ` (${over})` : ""}` : `${row.kind} over ${row.channel}`),
+    text:
+      start?.text ?? (row.channel === "gateway" ? `message from a client${typeof over === "string" ? ` (${over})` : ""}` : `${row.kind} via ${row.channel}`),
     details: start ? { ...details, start: { ...start } } : details,
   };
 }
@@ -43,7 +44,7 @@ export const withPath = (why: string, path: string | undefined): string => (path
 function gate(row: InboxRow, { access }: InboundRecord): StoryStep[] {
   const refused = row.outcome === "refused" && row.turnId === null && row.why === access.why;
   if (access.why === "") return [];
-  const text = `${refused ? "turned away" : "let in"}: ${withPath(access.why, access.path)}`;
+  const text = `${refused ? "refused" : "allowed"}: ${withPath(access.why, access.path)}`;
   const { owner, commandAuthorized, wasMentioned, path } = access;
   return [{ at: row.receivedAt, kind: "gate", text, details: given({ path, owner, commandAuthorized, wasMentioned }) }];
 }
@@ -57,10 +58,10 @@ function route(row: InboxRow, record: InboundRecord): StoryStep {
 const MOST_NAMED = 20;
 
 const DECISIONS: Readonly<Record<string, string>> = {
-  ok: "nothing to say",
-  ignored: "an answer of no use",
+  ok: "no action",
+  ignored: "invalid result, ignored",
   failed: "failed",
-  timeout: "took too long",
+  timeout: "timed out",
   skipped: "skipped",
   decided: "decided",
 };
@@ -77,7 +78,7 @@ export function hookSteps(entries: readonly HookLogEntry[]): StoryStep[] {
     at: Math.round(until - ms),
     ms,
     kind: "hook",
-    text: `${hook} of ${pluginId}: ${said ?? DECISIONS[decision] ?? decision}`,
+    text: `${hook} by ${pluginId}: ${said ?? DECISIONS[decision] ?? decision}`,
     details: { hook, pluginId, decision, ...(said === undefined ? {} : { said }) },
   }));
 }
@@ -91,7 +92,7 @@ function waits(row: InboxRow, inFront: readonly InboxRow[]): StoryStep {
   return {
     at: row.receivedAt,
     kind: "queue",
-    text: inFront.length === 0 ? "waits for its turn: it is next" : `waits${until}${behind}`,
+    text: inFront.length === 0 ? "queued, next in line" : `queued${until}${behind}`,
     details: given({ waiting: true, inFront: inFront.length, waitsFor: inFront.slice(0, MOST_NAMED).map(({ id }) => `in:${id}`), turnId: runs[0]?.turnId }),
   };
 }
@@ -120,7 +121,7 @@ export function messageSteps(row: InboxRow, { start, turn, together, inFront }: 
       at: row.receivedAt,
       ms: Math.max(0, began - row.receivedAt),
       kind: "queue",
-      text: `waited for ${merged ? "the turn to see it" : "its turn"}`,
+      text: merged ? "waited until the running turn read it" : "waited in the queue",
     });
   }
   if (merged)
@@ -135,7 +136,7 @@ export function messageSteps(row: InboxRow, { start, turn, together, inFront }: 
     steps.push({
       at: turn.startedAt,
       kind: "merged",
-      text: `treated together with ${beside.map(({ id }) => `in:${id}`).join(", ")}`,
+      text: `answered together with ${beside.map(({ id }) => `in:${id}`).join(", ")}`,
       details: { inbox: beside.map(({ id }) => id) },
     });
   }

@@ -20,7 +20,7 @@ type Starts = (row: InboxRow, store: StoryStore) => RunStart | Promise<RunStart>
 /** Which job, for what time, and how late. */
 async function ofJob({ messageId, receivedAt, text, agentId }: InboxRow, store: StoryStore): Promise<RunStart> {
   if (messageId.startsWith("boot:"))
-    return { kind: "hook", name: "boot-md", text: `internal hook boot-md: BOOT.md of agent ${agentId ?? "?"}, at the start of the gateway` };
+    return { kind: "hook", name: "boot-md", text: `internal hook boot-md: BOOT.md of agent ${agentId ?? "?"}, at gateway startup` };
   const [, id, at] = /^cron:(.+):(\d+)$/.exec(messageId) ?? [];
   if (id === undefined) return { kind: "job", text: "scheduled job" };
   // A job that was deleted is still named in what it asked.
@@ -33,7 +33,7 @@ async function ofJob({ messageId, receivedAt, text, agentId }: InboxRow, store: 
 
 function ofHeartbeat({ agentId, payload }: InboxRow): RunStart {
   const beat = isRecord(payload) ? payload["heartbeat"] : undefined;
-  const why = isRecord(beat) && beat["isRelay"] === true ? ", to act on what has come in" : "";
+  const why = isRecord(beat) && beat["isRelay"] === true ? ", to handle new events" : "";
   return { kind: "heartbeat", ...given({ name: agentId }), text: `heartbeat of agent ${agentId ?? "?"}${why}` };
 }
 
@@ -51,27 +51,27 @@ async function ofSubagent({ messageId, sessionKey }: InboxRow, store: StoryStore
   const [row, session] = await Promise.all([store.read("subagents.get", { runId: messageId }), store.read("sessions.get", { key })]);
   const name = textIn(row?.data, "label") ?? textIn(session?.entry, "label");
   const by = row?.requesterSessionKey ?? textIn(session?.entry, "spawnedBy");
-  const text = `task of the sub-agent${name === undefined ? "" : ` ${quoted(name)}`}${by === undefined ? "" : `, started by session ${by}`}`;
+  const text = `sub-agent task${name === undefined ? "" : ` ${quoted(name)}`}${by === undefined ? "" : `, started by session ${by}`}`;
   return { kind: "subagent", ...given({ name, sessionKey: by }), text };
 }
 
 /** The run id of a report names the sub-agent: `announce:v1:<session>:<run>`. */
 async function ofReport({ messageId }: InboxRow, store: StoryStore): Promise<RunStart> {
   const [, sessionKey, runId] = /^announce:v1:(.+):([^:]+)$/.exec(messageId) ?? [];
-  if (sessionKey === undefined) return { kind: "report", text: "result of a sub-agent" };
+  if (sessionKey === undefined) return { kind: "report", text: "sub-agent result" };
   const row = runId === undefined ? undefined : await store.read("subagents.get", { runId });
   const name = textIn(row?.data, "label") ?? (await labelOf(store, sessionKey));
   return {
     kind: "report",
     ...given({ name }),
     sessionKey,
-    text: `result of the sub-agent ${name === undefined ? sessionKey : `${quoted(name)} (${sessionKey})`}`,
+    text: `result of sub-agent ${name === undefined ? sessionKey : `${quoted(name)} (${sessionKey})`}`,
   };
 }
 
 function ofSession({ payload }: InboxRow): RunStart {
   const from = textIn(isRecord(payload) ? payload["provenance"] : undefined, "sourceSessionKey");
-  return { kind: "session", ...given({ sessionKey: from }), text: from === undefined ? "message of another session" : `message of session ${from}` };
+  return { kind: "session", ...given({ sessionKey: from }), text: from === undefined ? "message from another session" : `message from session ${from}` };
 }
 
 const STARTS: Readonly<Record<string, Starts>> = {
@@ -81,7 +81,8 @@ const STARTS: Readonly<Record<string, Starts>> = {
   subagent: ofSubagent,
   announce: ofReport,
   session: ofSession,
-  exec: ({ messageId }) => ({ kind: "command", id: messageId, text: "end of a command that waited for approval" }),
+  regenerate: ({ messageId }) => ({ kind: "command", id: messageId, text: "request to regenerate an answer" }),
+  exec: ({ messageId }) => ({ kind: "command", id: messageId, text: "end of a command that needed approval" }),
 };
 
 /** What started a run; undefined when a person wrote a message. */

@@ -59,7 +59,7 @@ export function whyText(story: Story, { short = false }: { readonly short?: bool
   const shownLines = short && left > 0 ? [...lines.slice(0, SHORT_STEPS / 2), `… ${left} more …`, ...lines.slice(-SHORT_STEPS / 2)] : lines;
   return [
     `${shown(name)}: ${shown(verdict.text)}`,
-    ...(verdict.todo === undefined ? [] : [`To do: ${shown(verdict.todo)}`]),
+    ...(verdict.todo === undefined ? [] : [`What to do: ${shown(verdict.todo)}`]),
     ...shownLines,
     ...(others.length === 0 ? [] : [`Also: ${others.map(({ inboxId }) => `in:${inboxId}`).join(", ")}`]),
   ].join("\n");

@@ -93,7 +93,7 @@ function toolSteps({ turn, journal, approvals, calls }: TurnFacts): StoryStep[] 
       const { asked, gave } = (step.callId === null ? undefined : calls.get(step.callId)) ?? {};
       if (!result) {
         const asks = approvals.length > 0;
-        const text = turn.state === "running" ? `${name}: ${asks ? "waits for an approval" : "runs"}` : `${name}: outcome unknown`;
+        const text = turn.state === "running" ? `${name}: ${asks ? "waiting for approval" : "running"}` : `${name}: outcome unknown`;
         return { at, kind: "tool", text, details: given({ name, callId: step.callId, unknown: turn.state === "ended", asked }) };
       }
       free = result.at;
@@ -118,11 +118,10 @@ function journalStep(step: StepRow): StoryStep[] {
   const { resumed, exit, hooks, kind: said, ms } = dataOf(step);
   if (kind === "compaction")
     return [{ at: at - (ms ?? 0), ...(ms === undefined ? {} : { ms }), kind: "compaction", text: "the conversation was compacted to free up space" }];
-  if (kind === "reply.block") return [{ at, kind: "block", text: said === "tool" ? "a tool notice was sent" : "a part of the answer was sent ahead" }];
+  if (kind === "reply.block") return [{ at, kind: "block", text: said === "tool" ? "a tool notice was sent" : "part of the answer was sent early" }];
   if (hooks) return hookSteps(hooks);
   if (exit) return [exitStep(exit)];
-  if (resumed !== undefined)
-    return [{ at, kind: "resumed", text: `taken up again after the process ended (${resumed} of at most 3)`, details: { resumptions: resumed } }];
+  if (resumed !== undefined) return [{ at, kind: "resumed", text: `resumed after a restart (${resumed} of at most 3)`, details: { resumptions: resumed } }];
   return [];
 }
 
@@ -133,7 +132,7 @@ export function turnSteps(facts: TurnFacts): StoryStep[] {
   const start: StoryStep = {
     at: startedAt,
     kind: "start",
-    text: `turn ${id} began`,
+    text: `turn ${id} started`,
     details: { turnId: id, sessionKey: turn.sessionKey, agentId: turn.agentId },
   };
   const end: StoryStep[] =
@@ -151,7 +150,7 @@ export function turnSteps(facts: TurnFacts): StoryStep[] {
   const asks = approvals.map(({ id: approval, kind, createdAt }): StoryStep => ({
     at: createdAt,
     kind: "approval",
-    text: `waits for an approval (${kind}, ${approval})`,
+    text: `waiting for approval (${kind}, ${approval})`,
     details: { id: approval },
   }));
   const answers = new Map(journal.map(dataOf).map((data) => [data.at, data]));

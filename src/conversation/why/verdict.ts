@@ -16,12 +16,12 @@ function undelivered(all: readonly OutboxRow[]): Pick<Verdict, "level" | "text" 
   if (failed)
     return {
       level: "bad",
-      text: `not delivered: ${failed.why ?? "no reason was given"}`,
-      todo: `see what is wrong: openclaw channels status; then send it again: openclaw message resend out:${failed.id}`,
+      text: `not delivered: ${failed.why ?? "no reason given"}`,
+      todo: `check the channel: openclaw channels status; then resend: openclaw message resend out:${failed.id}`,
     };
   const unknown = at("unknown");
   if (unknown)
-    return { level: "wait", text: `it may not have arrived: ${unknown.why ?? "no answer came"}`, todo: "it is looked after; nothing has to be done" };
+    return { level: "wait", text: `it may not have arrived: ${unknown.why ?? "no response"}`, todo: "no action needed: the gateway follows up on its own" };
   const open = rows.filter(({ state }) => state === "pending" || state === "attempting");
   const [first] = open;
   if (first)
@@ -29,15 +29,15 @@ function undelivered(all: readonly OutboxRow[]): Pick<Verdict, "level" | "text" 
       level: "wait",
       text: `${open.length} of ${rows.length} not sent yet${first.why === null ? "" : `: ${first.why}`}`,
       todo: waitsForAccount(first)
-        ? "it goes out when the account works again: openclaw channels status --probe"
-        : "it goes out as soon as the channel takes it: openclaw channels status",
+        ? "it will be sent when the account is connected again; check: openclaw channels status --probe"
+        : "it will be sent as soon as the channel accepts it; check: openclaw channels status",
     };
   const kept = at("suppressed");
   if (kept && rows.every(({ state }) => state === "suppressed"))
     return {
       level: "bad",
-      text: `kept back by a plugin: ${kept.why ?? "no reason was given"}`,
-      todo: "ask the plugin named here, or switch it off: openclaw plugins list",
+      text: `blocked by a plugin: ${kept.why ?? "no reason given"}`,
+      todo: "check the plugin named here, or disable it: openclaw plugins list",
     };
   return undefined;
 }
@@ -45,20 +45,20 @@ function undelivered(all: readonly OutboxRow[]): Pick<Verdict, "level" | "text" 
 function refused(row: InboxRow, facts: TurnFacts | undefined): Verdict {
   const record = recordOf(row);
   const atGate = facts === undefined && record?.access.why === row.why;
-  const why = withPath(row.why ?? "no reason was given", atGate ? record?.access.path : undefined);
+  const why = withPath(row.why ?? "no reason given", atGate ? record?.access.path : undefined);
   const text = `no reply: ${why}`;
   if (!atGate) return { outcome: "refused", level: "bad", text };
   const pairing = /has not been approved/.test(why);
   const todo = pairing
-    ? `let them in: openclaw pairing list ${row.channel}`
+    ? `approve the sender: openclaw pairing list ${row.channel}`
     : record?.access.path === undefined
       ? undefined
-      : `change it if that is not meant: openclaw config get ${record.access.path}`;
+      : `if this is not intended, change the setting: openclaw config get ${record.access.path}`;
   return { outcome: "refused", level: "bad", text, ...(todo === undefined ? {} : { todo }) };
 }
 
 const afterFailure = (facts: TurnFacts | undefined): string =>
-  facts?.usage.at(-1)?.failed ? "see whether the model can be reached: openclaw models status" : "see openclaw logs around this time";
+  facts?.usage.at(-1)?.failed ? "check whether the model is reachable: openclaw models status" : "check openclaw logs around this time";
 
 function failed(why: string | null, facts: TurnFacts | undefined, deliveries: readonly OutboxRow[]): Verdict {
   const isNotified = deliveries.some(({ payload, state }) => isRecord(payload) && payload["isError"] === true && state === "sent");
@@ -68,32 +68,32 @@ function failed(why: string | null, facts: TurnFacts | undefined, deliveries: re
     return {
       outcome: "failed",
       level: "bad",
-      text: `poison: given up, the process ended each time a plugin looked at it${said}`,
-      todo: "find the plugin that ends the process: see openclaw logs around these times, then openclaw plugins disable <id>, and send it again",
+      text: `poison: abandoned, the gateway process exited each time a plugin handled it${said}`,
+      todo: "find the plugin that crashes the gateway: check openclaw logs around these times, run openclaw plugins disable <id>, then send the message again",
     };
   }
   if (facts && /interrupted too often/.test(why ?? "")) {
-    const text = `poison: given up after ${resumptions + 1} attempts, in each of which the process ended${said}`;
+    const text = `poison: abandoned after ${resumptions + 1} attempts, the gateway process exited in each of them${said}`;
     return {
       outcome: "failed",
       level: "bad",
       text,
-      todo: "what it asked for ends the process: see openclaw logs around these times, then send it again in other words",
+      todo: "the request crashes the gateway: check openclaw logs around these times, then rephrase the message and send it again",
     };
   }
-  const todo = lastAttempt(facts)?.outcome === "budget" ? "see the budgets: openclaw models budgets" : afterFailure(facts);
-  return { outcome: "failed", level: "bad", text: `failed: ${why ?? "no reason was given"}${said}`, todo };
+  const todo = lastAttempt(facts)?.outcome === "budget" ? "check the budgets: openclaw models budgets" : afterFailure(facts);
+  return { outcome: "failed", level: "bad", text: `failed: ${why ?? "no reason given"}${said}`, todo };
 }
 
 function running(facts: TurnFacts | undefined, row: InboxRow | undefined, now: number): Verdict {
   const asks = facts?.approvals[0];
-  if (asks) return { outcome: "running", level: "wait", text: `waits for an approval (${asks.id})`, todo: `decide: /approve ${asks.id} allow-once` };
+  if (asks) return { outcome: "running", level: "wait", text: `waiting for approval (${asks.id})`, todo: `to approve: /approve ${asks.id} allow-once` };
   const since = facts?.turn.startedAt ?? row?.claimedAt ?? now;
   return {
     outcome: "running",
     level: "wait",
-    text: `is being answered, for ${formatDuration(Math.max(0, now - since))}`,
-    todo: "if no gateway runs, it goes on with the next start: openclaw status",
+    text: `in progress for ${formatDuration(Math.max(0, now - since))}`,
+    todo: "if no gateway is running, it resumes at the next start; check: openclaw status",
   };
 }
 
@@ -110,8 +110,8 @@ export interface MessageFacts {
 export function messageVerdict({ row, facts, deliveries, inFront, now }: MessageFacts): Verdict {
   const { outcome, why } = row;
   if (row.state === "pending") {
-    const text = inFront === 0 ? "waits: it is next" : `waits: ${inFront} in front of it`;
-    return { outcome: "waiting", level: "wait", text, todo: "it is answered in its turn while the gateway runs: openclaw status" };
+    const text = inFront === 0 ? "queued, next in line" : `queued, ${inFront} ahead`;
+    return { outcome: "waiting", level: "wait", text, todo: "it will be answered in order while the gateway is running; check: openclaw status" };
   }
   if (row.state === "claimed") return running(facts, row, now);
   if (outcome === "refused") return refused(row, facts);
@@ -123,7 +123,7 @@ export function messageVerdict({ row, facts, deliveries, inFront, now }: Message
     return {
       outcome,
       level: "ok",
-      text: `answered with the turn that was running (${row.turnId ?? "?"})${facts?.turn.outcome ? `, which ended as ${facts.turn.outcome}` : ""}`,
+      text: `merged into the running turn (${row.turnId ?? "?"})${facts?.turn.outcome ? `, which ended: ${facts.turn.outcome}` : ""}`,
     };
   return answered(row, facts, deliveries);
 }

@@ -27,7 +27,7 @@ function scopes(config: unknown): Scope[] {
 export const openChats: Check = {
   id: "access.open",
   topic: "access",
-  title: "Who may write",
+  title: "Access",
   run({ config }) {
     return scopes(config.snapshot().config).flatMap(({ path, section }): Finding[] => {
       const dm = section["dmPolicy"] ?? valueAt(section, ["dm", "policy"]);
@@ -37,7 +37,7 @@ export const openChats: Check = {
           ? [
               {
                 level: "warn" as const,
-                text: `${path}.${key} is "open": anybody may write to the agent, and have it work`,
+                text: `${path}.${key} is "open": anyone can message the agent and use its tools`,
                 todo: `openclaw config set ${path}.${key} pairing`,
               },
             ]
@@ -46,7 +46,7 @@ export const openChats: Check = {
           ? [
               {
                 level: "warn" as const,
-                text: `${path}.groupPolicy is "open": every group that the account is in may write`,
+                text: `${path}.groupPolicy is "open": every group the account is in can message the agent`,
                 todo: `openclaw config set ${path}.groupPolicy allowlist`,
               },
             ]
@@ -60,7 +60,7 @@ export const openChats: Check = {
 export const owners: Check = {
   id: "access.owner",
   topic: "access",
-  title: "Who owns the gateway",
+  title: "Owner",
   run({ config }) {
     const { config: current } = config.snapshot();
     const [channel] = Object.keys(current.channels ?? {}).filter((id) => !NO_CHANNEL.has(id));
@@ -70,8 +70,8 @@ export const owners: Check = {
       return [
         {
           level: "warn",
-          text: "nobody is the owner: /exec, /elevated, /approve, /config and the like are refused in every chat",
-          todo: `openclaw pairing owner ${channel} ID, with your own id: /whoami in the chat shows it, and so does: openclaw pairing allowed ${channel}`,
+          text: "no owner is set, so /exec, /elevated, /approve, /config and similar commands are refused in every chat",
+          todo: `openclaw pairing owner ${channel} ID, with your own id from /whoami in the chat or from: openclaw pairing allowed ${channel}`,
         },
       ];
     }
@@ -80,8 +80,8 @@ export const owners: Check = {
       .map(({ path, entries }): Finding => ({
         part: path,
         level: "info",
-        text: `commands.ownerAllowFrom is not set, so all ${entries.length} senders of ${path} are owners and may loosen how commands run`,
-        todo: "openclaw pairing owner <channel> <sender> names those who shall be",
+        text: `commands.ownerAllowFrom is not set, so all ${entries.length} senders of ${path} are owners and can relax how commands run`,
+        todo: "set the owners with: openclaw pairing owner <channel> <sender>",
       }));
   },
 };

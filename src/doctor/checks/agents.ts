@@ -40,7 +40,7 @@ export const sandbox: Check = {
             {
               part: agentId,
               level: "error",
-              text: `the sandbox of ${agentId} (${sandboxes.settings(agentId).backend}) does not work here: ${why}`,
+              text: `the sandbox of ${agentId} (${sandboxes.settings(agentId).backend}) is not available here: ${why}`,
               todo: `openclaw sandbox explain --agent ${agentId}`,
             },
           ],
@@ -66,14 +66,14 @@ export const workspaceTips: Check = {
     if (!suggestions || !exists || !valid) return [];
     const folder = agentWorkspace(config.current, { env, exists: existsSync, osHome, cwd }, defaultAgentId(config.current));
     if (!existsSync(folder))
-      return [{ part: "missing", level: "info", text: `the workspace ${folder} is not there yet; the first turn makes it`, todo: "openclaw setup" }];
+      return [{ part: "missing", level: "info", text: `the workspace ${folder} does not exist yet; the first turn creates it`, todo: "openclaw setup" }];
     const findings: Finding[] = [];
     if (!isVersioned(folder)) {
       findings.push({
         part: "backup",
         level: "info",
-        text: `${folder} holds what the agent knows, and no earlier version of it is kept`,
-        todo: `git init ${folder}, or openclaw backup create now and then`,
+        text: `${folder} holds the agent's knowledge and has no version history`,
+        todo: `run git init ${folder}, or make regular backups with: openclaw backup create`,
       });
     }
     if (!existsSync(join(folder, "MEMORY.md")) && namesIn(join(folder, "memory")).length === 0) {
@@ -81,7 +81,7 @@ export const workspaceTips: Check = {
         part: "memory",
         level: "info",
         text: "the agent has no notes yet",
-        todo: `it writes to MEMORY.md and memory/ in ${folder}; you may, too`,
+        todo: `the agent writes to MEMORY.md and memory/ in ${folder}; you can edit them too`,
       });
     }
     return findings;

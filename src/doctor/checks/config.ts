@@ -12,7 +12,7 @@ const errorsOf = (snapshot: Snapshot): LocatedIssue[] => snapshot.issues.filter(
 const noted = (names: readonly string[]): string => names.join(", ");
 
 function backupHint(path: string): string {
-  return existsSync(`${path}.bak`) ? `; the version before is ${path}.bak` : "";
+  return existsSync(`${path}.bak`) ? `; the previous version is ${path}.bak` : "";
 }
 
 /** Can it be read, and is it right? */
@@ -26,13 +26,13 @@ export const configFile: Check = {
       const { state } = config.paths;
       if (isKept(state, snapshot.path)) {
         const text = `${missingFile(snapshot.path, state)}; until then the last good configuration is in use`;
-        return [{ part: "missing", level: "error", text, todo: `put ${snapshot.path} back${backupHint(snapshot.path)}` }];
+        return [{ part: "missing", level: "error", text, todo: `restore ${snapshot.path}${backupHint(snapshot.path)}` }];
       }
-      return [{ part: "missing", level: "info", text: `there is no configuration at ${snapshot.path}: everything is as it comes`, todo: "openclaw onboard" }];
+      return [{ part: "missing", level: "info", text: `no configuration at ${snapshot.path}; using the defaults`, todo: "openclaw onboard" }];
     }
     const errors = errorsOf(snapshot).filter(({ code }) => code !== "unknown-name" && code !== "unknown-plugin");
     const shown = errors.slice(0, MOST_SHOWN).map((issue): Finding => {
-      const todo = `correct line ${issue.line} of ${issue.file}${backupHint(issue.file)}`;
+      const todo = `fix line ${issue.line} of ${issue.file}${backupHint(issue.file)}`;
       return { part: issue.code, level: "error", text: formatLocated(issue), todo };
     });
     const rest = errors.length - shown.length;
@@ -50,13 +50,13 @@ export const configKeys: Check = {
     const unknown = snapshot.issues.filter(isUnknownKey);
     if (unknown.length === 0) return [];
     const keys = unknown.map(({ path, line }) => `${path} (line ${line})`);
-    const text = `${unknown.length === 1 ? "a key that nobody knows" : `${unknown.length} keys that nobody knows`}: ${noted(keys)}`;
-    if (isManaged(env)) return [{ level: "error", text, todo: "this file is managed from outside: change it there" }];
-    if (errorsOf(snapshot).length > 0) return [{ level: "error", text, todo: "correct the other errors first; then openclaw doctor --fix can take these out" }];
-    const guesses = unknown.flatMap(({ path, suggestion }) => (suggestion === undefined ? [] : [`${path}: perhaps ${suggestion} was meant`]));
-    const todo = `correct them, or take them out with openclaw doctor --fix${guesses.length === 0 ? "" : `; ${noted(guesses)}`}`;
+    const text = `${unknown.length === 1 ? "an unknown key" : `${unknown.length} unknown keys`}: ${noted(keys)}`;
+    if (isManaged(env)) return [{ level: "error", text, todo: "this file is managed externally; change it there" }];
+    if (errorsOf(snapshot).length > 0) return [{ level: "error", text, todo: "fix the other errors first, then remove these with: openclaw doctor --fix" }];
+    const guesses = unknown.flatMap(({ path, suggestion }) => (suggestion === undefined ? [] : [`${path}: did you mean ${suggestion}?`]));
+    const todo = `fix them, or remove them with openclaw doctor --fix${guesses.length === 0 ? "" : `; ${noted(guesses)}`}`;
     return [
-      { level: "error", text, todo, repair: { summary: `take out ${noted(unknown.map(({ path }) => path))}`, safe: false, apply: () => dropKeys(config) } },
+      { level: "error", text, todo, repair: { summary: `remove ${noted(unknown.map(({ path }) => path))}`, safe: false, apply: () => dropKeys(config) } },
     ];
   },
 };
@@ -64,27 +64,27 @@ export const configKeys: Check = {
 async function dropKeys(config: DoctorDeps["config"]): Promise<string> {
   const before = config.snapshot().issues.filter(isUnknownKey);
   const { files } = await config.edit({ kind: "prune" }, BY);
-  return `took out ${noted(before.map(({ path }) => path))}; the version before is ${files.map((file) => `${file}.bak`).join(", ")}`;
+  return `Removed ${noted(before.map(({ path }) => path))}; the previous version is ${files.map((file) => `${file}.bak`).join(", ")}`;
 }
 
 /** Keys in places where they were in earlier versions. */
 export const configLegacy: Check = {
   id: "config.legacy",
   topic: "config",
-  title: "Old keys",
+  title: "Legacy keys",
   run({ config, env }) {
     const { legacy, valid } = config.snapshot();
     if (legacy.length === 0) return [];
     const moves = legacy.map(({ from, to, note }) => (to === "" ? `${from} (${note})` : `${from} → ${to}`));
-    const text = `${legacy.length === 1 ? "an old key" : `${legacy.length} old keys`}: ${noted(moves)}`;
-    if (isManaged(env)) return [{ level: "error", text, todo: "this file is managed from outside: change it there" }];
-    if (!valid) return [{ level: "warn", text, todo: "they can be moved once the file has no errors" }];
+    const text = `${legacy.length === 1 ? "a legacy key" : `${legacy.length} legacy keys`}: ${noted(moves)}`;
+    if (isManaged(env)) return [{ level: "error", text, todo: "this file is managed externally; change it there" }];
+    if (!valid) return [{ level: "warn", text, todo: "fix the other errors in the file first" }];
     const apply = async (): Promise<string> => {
       const { files } = await config.edit({ kind: "migrate" }, BY);
-      return `moved ${noted(moves)}; the version before is ${files.map((file) => `${file}.bak`).join(", ")}`;
+      return `Moved ${noted(moves)}; the previous version is ${files.map((file) => `${file}.bak`).join(", ")}`;
     };
     return [
-      { level: "warn", text, todo: "they work as they are; openclaw doctor --fix moves them", repair: { summary: `move ${noted(moves)}`, safe: true, apply } },
+      { level: "warn", text, todo: "they still work; move them with: openclaw doctor --fix", repair: { summary: `move ${noted(moves)}`, safe: true, apply } },
     ];
   },
 };
@@ -93,14 +93,14 @@ export const configLegacy: Check = {
 export const configRemarks: Check = {
   id: "config.remarks",
   topic: "config",
-  title: "Doubtful settings",
+  title: "Questionable settings",
   run({ config }) {
     const remarks = config.snapshot().warnings.filter(({ code }) => code !== "legacy_key" && code !== "unknown-name");
     return remarks.map((issue): Finding => ({
       part: issue.code,
       level: "warn",
       text: formatLocated(issue),
-      todo: `look at line ${issue.line} of ${issue.file}`,
+      todo: `check line ${issue.line} of ${issue.file}`,
     }));
   },
 };
@@ -116,11 +116,15 @@ export const gatewayMode: Check = {
     if (!exists || !valid || mode === "local") return [];
     if (mode === undefined) {
       return [
-        { level: "warn", text: "gateway.mode is not set: the gateway will not start", todo: "openclaw config set gateway.mode local (or openclaw configure)" },
+        {
+          level: "warn",
+          text: "gateway.mode is not set, so the gateway will not start",
+          todo: "openclaw config set gateway.mode local (or openclaw configure)",
+        },
       ];
     }
     const url = config.current.gateway?.remote?.url;
-    if (url?.trim()) return [{ level: "info", text: `commands talk to the gateway at ${url}; none is to run here` }];
+    if (url?.trim()) return [{ level: "info", text: `commands connect to the gateway at ${url}; no gateway runs here` }];
     return [{ level: "error", text: 'gateway.mode is "remote", but gateway.remote.url is not set', todo: "openclaw config set gateway.remote.url wss://…" }];
   },
 };
@@ -148,22 +152,22 @@ export const gatewayAuth: Check = {
       return [
         {
           level: "error",
-          text: 'gateway.auth.mode is "password", but there is none',
+          text: 'gateway.auth.mode is "password", but no password is set',
           todo: "openclaw config set gateway.auth.password …, or OPENCLAW_GATEWAY_PASSWORD",
         },
       ];
     }
     const apply = async (): Promise<string> => {
       const { files } = await config.edit({ kind: "patch", value: { gateway: { auth: { mode: "token", token: ids.hex(TOKEN_BYTES) } } } }, BY);
-      return `made a token and saved it as gateway.auth.token in ${files.join(", ")}`;
+      return `Generated a token and saved it as gateway.auth.token in ${files.join(", ")}`;
     };
     const managed = isManaged(env);
     return [
       {
         level: "warn",
-        text: "the gateway has no token: it would make one at its start",
+        text: "the gateway has no token; it generates a temporary one at each start",
         todo: managed ? "set gateway.auth.token where the configuration is managed" : "openclaw doctor --generate-gateway-token",
-        ...(managed ? {} : { repair: { summary: "make a token and save it as gateway.auth.token", safe: true, apply } }),
+        ...(managed ? {} : { repair: { summary: "generate a token and save it as gateway.auth.token", safe: true, apply } }),
       },
     ];
   },

@@ -66,7 +66,7 @@ export const plugins: Check = {
         part: id,
         level: "error",
         text: `the plugin ${id} could not be loaded by the running gateway: ${error}`,
-        todo: `fix it, then: openclaw plugins reload ${id}`,
+        todo: `fix it, then run: openclaw plugins reload ${id}`,
       })),
       ...inventory.diagnostics
         .filter(({ pluginId }) => pluginId === undefined || !reported.has(pluginId))
@@ -100,15 +100,15 @@ export const skills: Check = {
     });
     const ready = found.filter(({ eligible }) => eligible).length;
     return [
-      ...problems.map(({ path, message }): Finding => ({ level: "warn", text: `${path}: ${message}`, todo: "correct the file" })),
+      ...problems.map(({ path, message }): Finding => ({ level: "warn", text: `${path}: ${message}`, todo: "fix the file" })),
       ...(lacks.length === 0
         ? []
         : [
             {
               part: "missing",
               level: "info" as const,
-              text: `${ready} of ${found.length} skills can be used; these need something: ${lacks.join("; ")}`,
-              todo: "openclaw skills check shows how to get it; to turn a skill off, set skills.entries.<name>.enabled to false",
+              text: `${ready} of ${found.length} skills are ready; others have missing requirements: ${lacks.join("; ")}`,
+              todo: "see how to install them with: openclaw skills check; to disable a skill, set skills.entries.<name>.enabled to false",
             },
           ]),
     ];
@@ -135,7 +135,7 @@ export const channels: Check = {
           {
             part: id,
             level: "error",
-            text: `channels.${id} is configured, but no plugin brings that channel`,
+            text: `channels.${id} is configured, but no plugin provides that channel`,
             todo: "openclaw plugins list; openclaw plugins install <package>",
           },
         ];
@@ -144,7 +144,7 @@ export const channels: Check = {
         {
           part: id,
           level: "warn",
-          text: `channels.${id} is configured, but its plugin ${owner.id} is off: ${owner.reason ?? "turned off"}`,
+          text: `channels.${id} is configured, but its plugin ${owner.id} is disabled: ${owner.reason ?? "disabled"}`,
           todo: `openclaw plugins enable ${owner.id}`,
         },
       ];
@@ -155,7 +155,7 @@ export const channels: Check = {
       ...wrong.map((issue): Finding => ({
         level: issue.severity === "error" ? "error" : "warn",
         text: `${issue.file}:${issue.line}: ${issue.path}: ${issue.message}`,
-        todo: `correct line ${issue.line} of ${issue.file}`,
+        todo: `fix line ${issue.line} of ${issue.file}`,
       })),
     ];
   },

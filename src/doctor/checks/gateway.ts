@@ -11,18 +11,16 @@ export const gatewayHealth: Check = {
   title: "Gateway",
   async run({ config, probe, version }) {
     if (config.current.gateway?.mode === "remote")
-      return [{ part: "remote", level: "info", text: "the gateway runs elsewhere", todo: "openclaw gateway probe asks it" }];
+      return [{ part: "remote", level: "info", text: "the gateway is remote", todo: "check it with: openclaw gateway probe" }];
     const { holder, url, reachable, health, error } = await probe(PROBE_MS);
     if (!holder)
-      return [
-        { part: "stopped", level: "info", text: "the gateway is not running", todo: "openclaw gateway (or openclaw gateway start, when it is a service)" },
-      ];
+      return [{ part: "stopped", level: "info", text: "the gateway is not running", todo: "openclaw gateway (or openclaw gateway start, if it is a service)" }];
     if (!reachable || !health)
       return [
         {
           part: "silent",
           level: "error",
-          text: `the gateway does not answer: ${error ?? "it said nothing"}`,
+          text: `the gateway does not answer: ${error ?? "no response"}`,
           todo: "openclaw logs; then openclaw gateway restart",
         },
       ];
@@ -30,7 +28,7 @@ export const gatewayHealth: Check = {
       part: "problem",
       level: health.status === "failed" ? "error" : "warn",
       text,
-      todo: "openclaw logs tells more",
+      todo: "see the log: openclaw logs",
     }));
     if (health.version !== version) {
       findings.push({
@@ -48,7 +46,7 @@ export const gatewayHealth: Check = {
 export const channelAccounts: Check = {
   id: "channels.accounts",
   topic: "gateway",
-  title: "Accounts of channels",
+  title: "Channel accounts",
   async run({ config, accounts, probe }) {
     if (config.current.gateway?.mode === "remote" || !(await probe(PROBE_MS)).reachable) return [];
     return (await accounts(ACCOUNTS_MS)).map(({ channel, accountId, text, fix }): Finding => ({
@@ -64,7 +62,7 @@ export const channelAccounts: Check = {
 export const channelRules: Check = {
   id: "channels.rules",
   topic: "gateway",
-  title: "Rules of channels",
+  title: "Channel settings",
   async run({ config, channelRules: run }) {
     const { valid, config: current } = config.snapshot();
     if (!valid || Object.keys(current.channels ?? {}).length === 0) return [];

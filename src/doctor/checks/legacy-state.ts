@@ -69,8 +69,8 @@ function sessionsFinding({ config, ids }: DoctorDeps): Finding[] {
       {
         part: "sessions",
         level: "warn",
-        text: `${from} is an old place, and its list of sessions cannot be read: ${messageOf(error)}`,
-        todo: `mend ${index}, or put it away`,
+        text: `${from} is a legacy location, and its session list cannot be read: ${messageOf(error)}`,
+        todo: `repair ${index}, or move it away`,
       },
     ];
   }
@@ -83,9 +83,9 @@ function sessionsFinding({ config, ids }: DoctorDeps): Finding[] {
     removeEmpty(from);
     return `moved ${counted(made, "transcript")} and ${counted(listed, "session")} from ${from} to ${to}`;
   };
-  const text = `${from} is an old place: ${counted(moves.length, "transcript")}${isFile(index) ? " and a list of sessions" : ""}`;
+  const text = `${from} is a legacy location: ${counted(moves.length, "transcript")}${isFile(index) ? " and a session list" : ""}`;
   return [
-    { part: "sessions", level: "warn", text, todo: "openclaw doctor --fix moves them", repair: { summary: `move them to ${to}`, safe: true, apply } },
+    { part: "sessions", level: "warn", text, todo: "move them with: openclaw doctor --fix", repair: { summary: `move them to ${to}`, safe: true, apply } },
     ...both,
   ];
 }
@@ -94,7 +94,7 @@ function sessionsFinding({ config, ids }: DoctorDeps): Finding[] {
 function inBoth(taken: readonly string[], to: string, part: string): Finding[] {
   if (taken.length === 0) return [];
   return [
-    { part: `${part}-both`, level: "warn", text: `in an old place, and in ${to} too: ${taken.join(", ")}`, todo: "compare them, and put the old ones away" },
+    { part: `${part}-both`, level: "warn", text: `in both a legacy location and ${to}: ${taken.join(", ")}`, todo: "compare them and move the old ones away" },
   ];
 }
 
@@ -107,7 +107,7 @@ function adopted(state: string, transcripts: readonly string[]): Finding[] {
     {
       part: "sessions",
       level: "info",
-      text: `${counted(left.length, "transcript")} in ${join(state, "sessions")} came after the takeover and are not used: ${left.join(", ")}`,
+      text: `${counted(left.length, "transcript")} in ${join(state, "sessions")} were added after the migration and are not used: ${left.join(", ")}`,
     },
   ];
 }
@@ -124,9 +124,9 @@ function agentFinding({ config }: DoctorDeps): Finding[] {
     removeEmpty(from);
     return `moved ${counted(made, "file")} from ${from} to ${to}`;
   };
-  const text = `${from} is an old place: ${counted(moves.length, "file")}`;
+  const text = `${from} is a legacy location: ${counted(moves.length, "file")}`;
   return [
-    { part: "agent", level: "warn", text, todo: "openclaw doctor --fix moves them", repair: { summary: `move them to ${to}`, safe: true, apply } },
+    { part: "agent", level: "warn", text, todo: "move them with: openclaw doctor --fix", repair: { summary: `move them to ${to}`, safe: true, apply } },
     ...both,
   ];
 }
@@ -143,9 +143,9 @@ function whatsappFinding({ config, env, osHome, cwd }: DoctorDeps): Finding[] {
   // The file that makes a login of the others comes last: half of one is none.
   const ordered: readonly Move[] = moves.toSorted((a, b) => Number(basename(a.from) === "creds.json") - Number(basename(b.from) === "creds.json"));
   const apply = (): string => `moved the WhatsApp login (${counted(makeMoves(ordered), "file")}) to ${to}`;
-  const text = `a WhatsApp login in an old place: ${counted(moves.length, "file")} in ${from}`;
+  const text = `a WhatsApp login in a legacy location: ${counted(moves.length, "file")} in ${from}`;
   return [
-    { part: "whatsapp", level: "warn", text, todo: "openclaw doctor --fix moves it", repair: { summary: `move it to ${to}`, safe: true, apply } },
+    { part: "whatsapp", level: "warn", text, todo: "move it with: openclaw doctor --fix", repair: { summary: `move it to ${to}`, safe: true, apply } },
     ...both,
   ];
 }
@@ -172,7 +172,7 @@ function folderFinding({ config, env }: DoctorDeps): Finding[] {
       part: "name",
       level: "warn",
       text: `the state folder has an old name: ${state}`,
-      todo: "openclaw doctor --fix renames it",
+      todo: "rename it with: openclaw doctor --fix",
       repair: { summary: `rename it to ${now}, and leave a link`, safe: true, apply },
     },
   ];
@@ -182,7 +182,7 @@ function folderFinding({ config, env }: DoctorDeps): Finding[] {
 export const legacyState: Check = {
   id: "state.legacy",
   topic: "state",
-  title: "Old places",
+  title: "Legacy locations",
   // The folder's own name last: the others work in it.
   run: (deps) => [sessionsFinding, agentFinding, whatsappFinding, folderFinding].flatMap((look) => look(deps)).map((finding) => moving(deps, finding)),
 };

@@ -2,14 +2,14 @@ import { formatDuration } from "../../base/text.ts";
 import { isKept, type Config } from "../../config/index.ts";
 import type { Check, Finding } from "../finding.ts";
 
-const SKIPPED: readonly Finding[] = [{ part: "skipped", level: "info", text: "not looked at: the configuration has errors" }];
+const SKIPPED: readonly Finding[] = [{ part: "skipped", level: "info", text: "not checked: the configuration has errors" }];
 
 /** Undefined: the configuration file names the models in use. */
 function notLookedAt(config: Config): readonly Finding[] | undefined {
   const { valid, exists, path } = config.snapshot();
   if (!valid) return SKIPPED;
   if (exists || !isKept(config.paths.state, path)) return undefined;
-  return [{ part: "skipped", level: "info", text: `not looked at: ${path} is missing, and the last good configuration is in use` }];
+  return [{ part: "skipped", level: "info", text: `not checked: ${path} is missing and the last good configuration is in use` }];
 }
 
 /** Who answers, and whether it can. */
@@ -26,7 +26,7 @@ export const defaultModel: Check = {
         {
           part: "offline",
           level: "info",
-          text: `no key and no local model: ${model} answers, which needs no network and knows little`,
+          text: `no key and no local model; ${model}, the built-in offline model, answers with limited abilities`,
           todo: "openclaw models auth add, or openclaw onboard",
         },
       ];
@@ -39,8 +39,8 @@ export const defaultModel: Check = {
       ...missing.map((provider): Finding => ({
         part: provider,
         level: "error",
-        text: `there is no key for ${provider}, which is in use (${model}: ${reason})`,
-        todo: `openclaw models auth add --provider ${provider}, or set its variable`,
+        text: `no key for ${provider}, which is in use (${model}: ${reason})`,
+        todo: `openclaw models auth add --provider ${provider}, or set its environment variable`,
       })),
     ];
   },
@@ -60,11 +60,11 @@ export const modelKeys: Check = {
         const rest = remainingMs === undefined ? "" : ` for ${formatDuration(remainingMs)} more`;
         if (kind === "unusable")
           return { part: profileId, level: "warn", text: `${profileId} cannot be used: ${why}`, todo: "store it again: openclaw models auth add" };
-        const todo = kind === "disabled" ? "look at the provider's bill; it is tried again by itself" : "it is tried again by itself";
-        return { part: profileId, level: "warn", text: `${profileId} rests${rest}, after: ${why}`, todo };
+        const todo = kind === "disabled" ? "check your billing with the provider; it is retried automatically" : "it is retried automatically";
+        return { part: profileId, level: "warn", text: `${profileId} is cooling down${rest} after: ${why}`, todo };
       }),
       ...logins.flatMap(({ profileId, status, renews, remainingMs }): Finding[] => {
-        if (status === "expired" && renews) return [{ part: profileId, level: "info", text: `the login ${profileId} is renewed at its next use` }];
+        if (status === "expired" && renews) return [{ part: profileId, level: "info", text: `the login ${profileId} renews on next use` }];
         if (status === "expired") return [{ part: profileId, level: "error", text: `the login ${profileId} has expired`, todo: "openclaw models auth login" }];
         if (status !== "expiring") return [];
         return [
@@ -79,12 +79,12 @@ export const modelKeys: Check = {
 export const gmailModel: Check = {
   id: "hooks.gmail-model",
   topic: "access",
-  title: "Model of Gmail hooks",
+  title: "Gmail hook model",
   async run({ config, models }) {
     const model = config.current.hooks?.gmail?.model?.trim();
     if (!model || !config.snapshot().valid) return [];
     const problem = (await models()).problemWith(model);
-    return problem === undefined ? [] : [{ level: "warn", text: `hooks.gmail.model: ${problem}`, todo: "openclaw models list shows the known ones" }];
+    return problem === undefined ? [] : [{ level: "warn", text: `hooks.gmail.model: ${problem}`, todo: "list known models with: openclaw models list" }];
   },
 };
 
@@ -103,7 +103,7 @@ export const memorySearch: Check = {
     return [
       {
         level: "warn",
-        text: `memorySearch.provider is "${provider}", but there is no key for it`,
+        text: `memorySearch.provider is "${provider}", but it has no key`,
         todo: `openclaw models auth add --provider ${name}, or choose another provider`,
       },
     ];

@@ -24,7 +24,7 @@ export const configNames: Check = {
         part: issue.path,
         level: issue.severity === "error" ? "error" : "warn",
         text: formatLocated(issue),
-        todo: known ? "correct the name, or run openclaw doctor --fix" : `correct line ${issue.line} of ${issue.file}, or take the entry out`,
+        todo: known ? "fix the name, or run openclaw doctor --fix" : `fix line ${issue.line} of ${issue.file}, or remove the entry`,
         ...(index === found.findIndex(({ suggestion }) => suggestion !== undefined) && repair ? { repair } : {}),
       };
     });
@@ -44,11 +44,11 @@ function repairOf({ config }: DoctorDeps, found: readonly LocatedIssue[], errors
   const keys = unknown.map(({ path }) => path).join(", ");
   const change = (written: unknown): unknown => renamed(written, meant);
   return {
-    summary: keys === "" ? `write ${words}` : `write ${words}, and take out ${keys}`,
+    summary: keys === "" ? `write ${words}` : `write ${words} and remove ${keys}`,
     safe: false,
     async apply() {
       const { files } = await config.edit(keys === "" ? { kind: "change", change } : { kind: "prune", change }, { by: "cli doctor" });
-      return `wrote ${words}${keys === "" ? "" : `, took out ${keys}`}; the version before is ${files.map((file) => `${file}.bak`).join(", ")}`;
+      return `Wrote ${words}${keys === "" ? "" : `, removed ${keys}`}; the previous version is ${files.map((file) => `${file}.bak`).join(", ")}`;
     },
   };
 }

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { messageOf } from "../../base/errors.ts";
 import { formatDuration } from "../../base/text.ts";
+import { loadFindBrowser } from "../../browser/index.ts";
 import type { Check, Finding } from "../finding.ts";
 
 /** The oldest Node that can run the product. */
@@ -13,7 +15,11 @@ export const nodeVersion: Check = {
   run({ nodeVersion: version }) {
     if (Number(version.split(".")[0]) >= OLDEST_NODE) return [];
     return [
-      { level: "error", text: `this is Node ${version}; ${OLDEST_NODE} or newer is needed`, todo: "run npm ci in the checkout, which brings its own Node" },
+      {
+        level: "error",
+        text: `Node ${version} is too old; ${OLDEST_NODE} or newer is required`,
+        todo: "run npm ci in the checkout to install the bundled Node",
+      },
     ];
   },
 };
@@ -39,10 +45,39 @@ export const controlUi: Check = {
     const index = join(uiFolder, "index.html");
     if (!existsSync(index)) return [{ part: "missing", level: "warn", text: `the Control UI is not built: ${index} is missing`, todo: BUILD }];
     const code = scripts(uiFolder, readFileSync(index, "utf8"));
-    if (code === undefined) return [{ part: "broken", level: "warn", text: `the Control UI in ${uiFolder} lacks files that its page names`, todo: BUILD }];
+    if (code === undefined)
+      return [{ part: "broken", level: "warn", text: `the Control UI in ${uiFolder} is incomplete: files of its page are missing`, todo: BUILD }];
     return code.includes(version)
       ? []
       : [{ part: "version", level: "warn", text: `the Control UI in ${uiFolder} was not built for version ${version}`, todo: BUILD }];
+  },
+};
+
+/** A browser for agents, where the configuration sets one up or allows the tool by its name. */
+export const browserProgram: Check = {
+  id: "program.browser",
+  topic: "program",
+  title: "Browser",
+  async run({ config: { current }, env, osHome: home, platform }) {
+    const { browser, tools, agents } = current;
+    const policies = [tools, ...(agents?.list ?? []).map((agent) => agent.tools)];
+    const isNamed = policies.some((policy) => [...(policy?.allow ?? []), ...(policy?.alsoAllow ?? [])].includes("browser"));
+    const isStarted = browser?.cdpUrl === undefined && browser?.attachOnly !== true;
+    if (browser?.enabled === false || !isStarted || (browser === undefined && !isNamed)) return [];
+    const { chooseBrowser, installAdvice } = await loadFindBrowser();
+    try {
+      chooseBrowser(browser?.executablePath?.trim() || undefined, { platform, env, home });
+      return [];
+    } catch (error) {
+      const isSet = browser?.executablePath !== undefined;
+      return [
+        {
+          level: "warn",
+          text: isSet ? messageOf(error) : "the configuration uses a browser, but none is installed",
+          todo: isSet ? "openclaw config unset browser.executablePath" : installAdvice(platform),
+        },
+      ];
+    }
   },
 };
 
@@ -62,8 +97,8 @@ export const oldVariables: Check = {
         return {
           part: name,
           level: "warn",
-          text: `${name} is an old name, and may be passed over`,
-          todo: env[now]?.trim() ? `take it away: ${now} is set` : `set ${now} in its place`,
+          text: `${name} is a legacy name and may be ignored`,
+          todo: env[now]?.trim() ? `remove it: ${now} is set` : `use ${now} instead`,
         };
       }),
 };
@@ -83,10 +118,10 @@ export const clockSkew: Check = {
     const { state, file } = config.paths;
     const files = [file, join(state, "openclaw.db"), join(state, "openclaw.db-wal")];
     const ahead = files.map((path) => ({ path, ms: touched(path) - now })).find(({ ms }) => ms > SKEW_MS);
-    const todo = "set the clock of this machine (timedatectl set-ntp true): logins, schedules and budgets depend on it";
-    if (ahead) return [{ level: "warn", text: `${ahead.path} was changed ${formatDuration(ahead.ms)} from now: the clock is, or was, wrong`, todo }];
+    const todo = "set this machine's clock (timedatectl set-ntp true); logins, schedules and budgets depend on it";
+    if (ahead) return [{ level: "warn", text: `${ahead.path} was changed ${formatDuration(ahead.ms)} in the future: the clock is or was wrong`, todo }];
     if (touched(join(uiFolder, "index.html")) - now > DAY_MS)
-      return [{ level: "warn", text: "the clock stands before the day on which this program was built", todo }];
+      return [{ level: "warn", text: "the clock is set to a date before this program was built", todo }];
     return [];
   },
 };
@@ -114,9 +149,7 @@ export const timeZone: Check = {
       ["agents.defaults.userTimezone", config.current.agents?.defaults?.userTimezone?.trim(), "openclaw config set agents.defaults.userTimezone Europe/Berlin"],
     ] as const;
     return named.flatMap(([place, zone, todo]): Finding[] =>
-      !zone || zone.startsWith("/") || isZone(zone)
-        ? []
-        : [{ part: place, level: "warn", text: `${place} names a time zone that is not known: ${zone}`, todo }],
+      !zone || zone.startsWith("/") || isZone(zone) ? [] : [{ part: place, level: "warn", text: `${place} is set to an unknown time zone: ${zone}`, todo }],
     );
   },
 };

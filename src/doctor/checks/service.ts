@@ -21,13 +21,13 @@ export const serviceFile: Check = {
     const configured = config.current.gateway?.auth?.token;
     const issues = auditService(installed, typeof configured === "string" ? configured : undefined);
     const force = isCustom(installed);
-    const todo = force ? "it was changed by hand: openclaw doctor --fix --force rewrites it" : "openclaw doctor --fix rewrites it";
+    const todo = force ? "it was edited by hand; overwrite it with: openclaw doctor --fix --force" : "rewrite it with: openclaw doctor --fix";
     const apply = async (): Promise<string> => {
       // What the file alone has would be lost with it.
       const token = parseService(service.kind, installed.installed).environment.get("OPENCLAW_GATEWAY_TOKEN");
       const saves = token !== undefined && configured === undefined;
       if (saves) await config.edit({ kind: "patch", value: { gateway: { auth: { token } } } }, { by: "cli doctor" });
-      return `${saves ? "saved its token as gateway.auth.token; " : ""}${await service.renew()}`;
+      return `${saves ? "Saved its token as gateway.auth.token. " : ""}${await service.renew()}`;
     };
     // All of them go with one rewrite.
     const repair = { summary: `rewrite ${service.file}`, safe: false, ...(force ? { force } : {}), apply };
@@ -53,7 +53,7 @@ export const otherServices: Check = {
         service.kind === "systemd"
           ? `systemctl --user disable --now ${path.slice(path.lastIndexOf("/") + 1)}, then remove the file`
           : `launchctl bootout gui/$UID ${path}, then remove the file`;
-      return { level: "warn", text: `${path} starts a gateway too`, todo: `if it is not another profile: ${todo}` };
+      return { level: "warn", text: `${path} also starts a gateway`, todo: `unless it is another profile: ${todo}` };
     });
   },
 };
@@ -70,11 +70,11 @@ function runsGateway(path: string): boolean {
 export const linger: Check = {
   id: "service.linger",
   topic: "service",
-  title: "Service without a login",
+  title: "Service lingering",
   run({ service: find, userName, platform }) {
     const service = find();
     if (platform !== "linux" || service?.installed === undefined || existsSync(join("/var/lib/systemd/linger", userName))) return [];
-    return [{ level: "info", text: "the service ends when you log out", todo: "loginctl enable-linger" }];
+    return [{ level: "info", text: "the service stops when you log out", todo: "loginctl enable-linger" }];
   },
 };
 
@@ -102,8 +102,8 @@ export const otherInstances: Check = {
       findings.push({
         part: "config",
         level: "warn",
-        text: `process ${other.pid} runs a gateway on this configuration, with the state in ${other.stateDir}`,
-        todo: `stop it (kill ${other.pid}), or give each a configuration of its own`,
+        text: `process ${other.pid} runs a gateway with this configuration and the state in ${other.stateDir}`,
+        todo: `stop it (kill ${other.pid}), or use a separate configuration for each`,
       });
     }
     const port = gatewayPort(env, { config: config.current.gateway?.port });
@@ -111,8 +111,8 @@ export const otherInstances: Check = {
       findings.push({
         part: "port",
         level: "warn",
-        text: `port ${port} is taken by another program: the gateway could not listen there`,
-        todo: "stop that program, or choose another: openclaw config set gateway.port <n>",
+        text: `port ${port} is used by another program, so the gateway cannot listen on it`,
+        todo: "stop that program, or change the port: openclaw config set gateway.port <n>",
       });
     }
     return findings;

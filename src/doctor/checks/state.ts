@@ -38,10 +38,15 @@ export const stateFolder: Check = {
     if (!stat) {
       const apply = (): string => {
         ensureFolder(state);
-        return `made ${state}`;
+        return `Created ${state}`;
       };
       return [
-        { part: "missing", level: "info", text: `${state} is not there yet; the first start makes it`, repair: { summary: "make it", safe: true, apply } },
+        {
+          part: "missing",
+          level: "info",
+          text: `${state} does not exist yet; the first start creates it`,
+          repair: { summary: "create it", safe: true, apply },
+        },
       ];
     }
     if (!stat.isDirectory())
@@ -50,7 +55,7 @@ export const stateFolder: Check = {
           part: "file",
           level: "error",
           text: `${state} is a file where a folder is needed`,
-          todo: "move it away, or name another folder in OPENCLAW_STATE_DIR",
+          todo: "move it away, or set OPENCLAW_STATE_DIR to another folder",
         },
       ];
     const why = whyNotWritable(state);
@@ -61,10 +66,10 @@ export const stateFolder: Check = {
           part: "read-only",
           level: "error",
           text: `${state} is on a file system that is mounted read-only`,
-          todo: "mount it writable (it may have become read-only after an error of the disk: see dmesg), or name another folder in OPENCLAW_STATE_DIR",
+          todo: "mount it writable (a disk error may have made it read-only: see dmesg), or set OPENCLAW_STATE_DIR to another folder",
         },
       ];
-    const text = `${state} cannot be written by this user`;
+    const text = `${state} is not writable by this user`;
     if (uid !== undefined && stat.uid !== uid)
       return [{ part: "owner", level: "error", text: `${text}: it belongs to user ${stat.uid}`, todo: `sudo chown -R ${uid} ${state}` }];
     if ((stat.mode & 0o700) === 0o700)
@@ -73,12 +78,12 @@ export const stateFolder: Check = {
           part: "read-only",
           level: "error",
           text: `${text}, although its mode allows it (${why})`,
-          todo: `look for access rules on it: lsattr -d ${state}; getfacl ${state}`,
+          todo: `check its attributes and ACLs: lsattr -d ${state}; getfacl ${state}`,
         },
       ];
     const apply = (): string => {
       chmod(state, 0o700);
-      return `${state} has mode 700 now`;
+      return `Set the mode of ${state} to 700`;
     };
     return [{ part: "read-only", level: "error", text, todo: `chmod 700 ${state}`, repair: { summary: "make it writable for its owner", safe: true, apply } }];
   },
@@ -118,7 +123,7 @@ function privatePlaces({ config }: DoctorDeps): Private[] {
 export const fileModes: Check = {
   id: "state.modes",
   topic: "state",
-  title: "Who may read it",
+  title: "File permissions",
   run(deps) {
     if (deps.platform === "win32") return [];
     const wide = privatePlaces(deps).flatMap(({ path, mode }) => {
@@ -129,15 +134,15 @@ export const fileModes: Check = {
     });
     return wide.map(({ path, mode, has, mine }): Finding => {
       const others = (has & 0o022) === 0 ? "read" : "change";
-      const text = `others may ${others} ${path} (mode ${has.toString(8)})`;
+      const text = `other users can ${others} ${path} (mode ${has.toString(8)})`;
       const level = others === "change" ? "error" : "warn";
-      if (!mine) return { level, text: `${text}, and it is another user's`, todo: `as its owner: chmod ${mode.toString(8)} ${path}` };
+      if (!mine) return { level, text: `${text}, and it belongs to another user`, todo: `as its owner: chmod ${mode.toString(8)} ${path}` };
       const apply = (): string => {
         // What its owner may not do stays so.
         chmod(path, has & mode);
-        return `${path} has mode ${(has & mode).toString(8)} now`;
+        return `${path} now has mode ${(has & mode).toString(8)}`;
       };
-      return { level, text, todo: `chmod ${mode.toString(8)} ${path}`, repair: { summary: `let only its owner use ${path}`, safe: true, apply } };
+      return { level, text, todo: `chmod ${mode.toString(8)} ${path}`, repair: { summary: `restrict ${path} to its owner`, safe: true, apply } };
     });
   },
 };
@@ -176,8 +181,8 @@ export const stateFolders: Check = {
     return [
       {
         level: "warn",
-        text: `${state} is used, but there is state in ${others.join(", ")} too`,
-        todo: "put together what belongs together, and move the other folders away",
+        text: `${state} is in use, but ${others.join(", ")} also has state`,
+        todo: "merge what you need, then move the other folders away",
       },
     ];
   },
@@ -187,7 +192,7 @@ export const stateFolders: Check = {
 export const stateParts: Check = {
   id: "state.parts",
   topic: "state",
-  title: "Folders inside",
+  title: "State subfolders",
   run({ config }) {
     const { state } = config.paths;
     const parts = ["agents", "credentials", "logs"].map((name) => join(state, name)).filter((path) => existsSync(path));
@@ -200,7 +205,7 @@ export const stateParts: Check = {
           {
             level: "error",
             text: `${path} cannot be used: ${messageOf(fileError(path, "no access", error))}`,
-            todo: `make it a folder that this user may write in`,
+            todo: `make it a folder that this user can write to`,
           },
         ];
       }
@@ -242,20 +247,25 @@ function remove(paths: readonly string[], clock: DoctorDeps["clock"]): string {
       throw fileError(path, "could not remove the lock", error);
     }
   }
-  return gone.length === 0 ? "they are gone already" : `removed ${gone.join(", ")}`;
+  return gone.length === 0 ? "They are already gone" : `Removed ${gone.join(", ")}`;
 }
 
 /** Locks that a killed process left: who comes next would wait for it. */
 export const sessionLocks: Check = {
   id: "sessions.locks",
   topic: "state",
-  title: "Locks left over",
+  title: "Stale locks",
   run({ config, clock }) {
     const stale = lockFiles(config.paths.state).filter((path) => isStale(path, clock.now()));
     if (stale.length === 0) return [];
-    const text = `${stale.length === 1 ? "a lock" : `${stale.length} locks`} of processes that are gone: ${stale.join(", ")}`;
+    const text = `${stale.length === 1 ? "a lock" : `${stale.length} locks`} left by exited processes: ${stale.join(", ")}`;
     return [
-      { level: "warn", text, todo: "openclaw doctor --fix removes them", repair: { summary: "remove them", safe: false, apply: () => remove(stale, clock) } },
+      {
+        level: "warn",
+        text,
+        todo: "remove them with: openclaw doctor --fix",
+        repair: { summary: "remove them", safe: false, apply: () => remove(stale, clock) },
+      },
     ];
   },
 };

@@ -25,7 +25,7 @@ export const storeFile: Check = {
     const found = size.tooNew === undefined && thorough ? (examineStore(state, { thorough }) ?? size) : size;
     const { file, bytes, walBytes, suspect, tooNew, damage } = found;
     if (tooNew !== undefined)
-      return [{ part: "too-new", level: "error", text: tooNew, todo: "update openclaw, or give this version a state folder of its own" }];
+      return [{ part: "too-new", level: "error", text: tooNew, todo: "update openclaw, or use a separate state folder for this version" }];
     const findings: Finding[] = [];
     // The gateway's own short locks are its work.
     const gateway = lockHolder(stateLockPath(state))?.pid;
@@ -34,24 +34,24 @@ export const storeFile: Check = {
       findings.push({
         part: "held",
         level: "warn",
-        text: `${file} is held for writing by ${nameHolders(holders)}: while it is, the gateway accepts nothing new`,
-        todo: "end that process, or what it does there",
+        text: `${file} is locked for writing by ${nameHolders(holders)}; until it is released the gateway accepts no messages`,
+        todo: "stop that process",
       });
     if (damage && damage.length > 0) {
       const text = `${file} is damaged: ${damage.join("; ")}`;
       const apply = (): string => {
         suspectStore(state, `openclaw doctor: ${damage[0]}`);
-        return `marked ${file}: the next start of the gateway saves what it still holds, and keeps the damaged file`;
+        return `Marked ${file}: the next gateway start recovers its data and keeps the damaged file`;
       };
       findings.push(
         suspect
-          ? { part: "damaged", level: "error", text, todo: "start the gateway again: it saves what the file still holds, and keeps the damaged one" }
+          ? { part: "damaged", level: "error", text, todo: "restart the gateway; it recovers the data and keeps the damaged file" }
           : {
               part: "damaged",
               level: "error",
               text,
               todo: "openclaw backup restore, or --fix",
-              repair: { summary: "have the next start save what it holds", safe: true, apply },
+              repair: { summary: "recover its data on the next start", safe: true, apply },
             },
       );
     }
@@ -59,15 +59,15 @@ export const storeFile: Check = {
       findings.push({
         part: "wal",
         level: "warn",
-        text: `the database's log has grown to ${formatBytes(walBytes)}`,
+        text: `the database log has grown to ${formatBytes(walBytes)}`,
         todo: "restart the gateway: openclaw gateway restart",
       });
     if (!thorough)
       findings.push({
         part: "size",
         level: "info",
-        text: `the database has ${formatBytes(bytes)}: it was not read whole`,
-        todo: "openclaw doctor --deep reads all of it",
+        text: `the database is large (${formatBytes(bytes)}), so it was only checked in part`,
+        todo: "check all of it with: openclaw doctor --deep",
       });
     return findings;
   },
@@ -91,8 +91,8 @@ export const freeDisk: Check = {
     return [
       {
         level: free < LAST ? "error" : "warn",
-        text: `only ${formatBytes(free)} are free at ${folder}`,
-        todo: "free some space: when the disk is full, no message is accepted",
+        text: `only ${formatBytes(free)} free in ${folder}`,
+        todo: "free some space; when the disk is full, no messages are accepted",
       },
     ];
   },
@@ -161,7 +161,7 @@ export const transcripts: Check = {
               part: "lost",
               level: "warn" as const,
               text: `${lost.length} of the ${rows.length} newest sessions have no transcript: ${lost.map(({ key }) => key).join(", ")}`,
-              todo: "look for a backup: openclaw backup verify",
+              todo: "check for a backup: openclaw backup verify",
             },
           ]),
       ...(main && lost.includes(main)
@@ -169,7 +169,7 @@ export const transcripts: Check = {
             {
               part: "main",
               level: "warn" as const,
-              text: `the main session has lost its transcript ${transcriptFile(main.agentId, main.entry.sessionId)}: it will start over`,
+              text: `the main session has lost its transcript ${transcriptFile(main.agentId, main.entry.sessionId)}; it will start empty`,
               todo: "openclaw backup restore",
             },
           ]
@@ -180,8 +180,8 @@ export const transcripts: Check = {
             {
               part: "behind",
               level: "warn" as const,
-              text: `${lagging.short.length} transcript files lack their last messages, since the gateway was killed before it wrote them; the database has them: ${shortList(lagging.short)}`,
-              todo: "start the gateway before another program uses these files: it completes them",
+              text: `${lagging.short.length} transcript files are missing their last messages because the gateway was killed; the database has them: ${shortList(lagging.short)}`,
+              todo: "start the gateway to complete these files before another program uses them",
             },
           ]),
       ...(gone.size === 0
@@ -190,7 +190,7 @@ export const transcripts: Check = {
             {
               part: "files",
               level: "info" as const,
-              text: `${gone.size} transcript files are missing; the database has what they held, and the gateway writes them again`,
+              text: `${gone.size} transcript files are missing; the database has their content and the gateway rewrites them`,
             },
           ]),
     ];

@@ -78,12 +78,14 @@ async function putInForce(given: AuthSettings, deps: AuthDeps, before: InForce |
       return await deps.resolveSecret(input, `gateway.auth.${kind}`);
     } catch (error) {
       const same = before !== undefined && JSON.stringify(before.given[kind]) === JSON.stringify(input);
-      deps.log.error(`gateway.auth.${kind} could not be fetched; ${same ? "the one before stays in use" : "nobody can connect with it"}: ${messageOf(error)}`);
+      deps.log.error(
+        `gateway.auth.${kind} could not be resolved; ${same ? "the previous value stays in use" : "clients cannot connect with it"}: ${messageOf(error)}`,
+      );
       return same ? before.resolved[kind] : undefined;
     }
   }
   const [token, password] = await Promise.all([fetched("token"), fetched("password")]);
-  const proxies = parseTrustedProxies(given.trustedProxies, (entry) => deps.log.warn(`gateway.trustedProxies: "${entry}" is neither an address nor a range`));
+  const proxies = parseTrustedProxies(given.trustedProxies, (entry) => deps.log.warn(`gateway.trustedProxies: "${entry}" is not an IP address or CIDR range`));
   return { given, resolved: { ...given, token, password }, proxies };
 }
 
@@ -222,7 +224,7 @@ export async function openAuth(deps: OpenAuthDeps): Promise<Auth> {
     // A token that was made here and could not be saved stays good until the file has one.
     settings = next.mode === "token" && next.token === undefined && settings.token !== undefined ? { ...next, token: settings.token } : next;
     mask(settings);
-    clock.after(ANSWER_MS, () => void auth.update(settings).catch((error: unknown) => log.error("the changed credentials could not be taken over", { error })));
+    clock.after(ANSWER_MS, () => void auth.update(settings).catch((error: unknown) => log.error("could not apply the changed credentials", { error })));
   });
   return auth;
 }

@@ -86,10 +86,10 @@ export async function ensureToken(settings: AuthSettings, deps: EnsureTokenDeps)
   const token = deps.ids.hex(32);
   try {
     await deps.saveToken(token);
-    deps.log.info("no gateway token was set: one was made and saved as gateway.auth.token");
+    deps.log.info("no gateway token was set: generated one and saved it as gateway.auth.token");
   } catch (error) {
     const why = messageOf(error);
-    deps.log.warn(`no gateway token was set; the one made for this run could not be saved (${why}): set gateway.auth.token or OPENCLAW_GATEWAY_TOKEN`);
+    deps.log.warn(`no gateway token was set; the one generated for this run could not be saved (${why}): set gateway.auth.token or OPENCLAW_GATEWAY_TOKEN`);
   }
   return { ...settings, token };
 }

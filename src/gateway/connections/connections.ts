@@ -96,7 +96,7 @@ function createListeners(
     /** `ws` closes the connection itself: 1009 for a frame that is too long, 1007 for bad UTF-8, 1002 for a broken frame. */
     error(this: WebSocket, error: Error): void {
       const connection = connections.get(this);
-      log.debug("a connection broke", { error: error.message, connId: connection?.connId });
+      log.debug("a connection failed", { error: error.message, connId: connection?.connId });
       if (connection) leave(connection);
     },
   };

@@ -178,7 +178,7 @@ export function createHandshakes(deps: HandshakesDeps, roster: Roster, validator
       else fail(connection, result);
     } catch (error) {
       log.error("a handshake failed", { error, connId: connection.connId });
-      roster.end(connection, 1011, "internal error; the log has the details");
+      roster.end(connection, 1011, "internal error; see the gateway log");
     }
   }
 

@@ -16,7 +16,7 @@ export interface Liveness extends Disposable {
   forget(node: Watched): void;
 }
 
-const EVERY_MS = 10_000;
+const EVERY_MS = 9000;
 /** Pings without an answer after which a node is gone: found within 30 s. */
 const MOST_MISSED = 2;
 

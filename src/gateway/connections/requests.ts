@@ -31,7 +31,7 @@ const HOLD_MS = 250;
 /** Under which a bad frame without an id is answered. */
 const NAMELESS = "invalid";
 /** Methods whose answer means that a message was accepted. */
-const ACCEPTING: ReadonlySet<string> = new Set(["chat.send", "agent"]);
+const ACCEPTING: ReadonlySet<string> = new Set(["chat.send", "chat.regenerate", "agent"]);
 
 const busy = (message: string, retryAfterMs: number): Answer => ({ ok: false, error: { code: "UNAVAILABLE", message, retryable: true, retryAfterMs } });
 
@@ -51,7 +51,7 @@ export function responseText(id: string, answer: Answer): string {
   try {
     return JSON.stringify({ type: "res", id, ok, ...(payload === undefined ? {} : { payload }), ...(error ? { error } : {}) });
   } catch {
-    return JSON.stringify({ type: "res", id, ok: false, error: { code: "UNAVAILABLE", message: "the answer could not be written as JSON" } });
+    return JSON.stringify({ type: "res", id, ok: false, error: { code: "UNAVAILABLE", message: "the response could not be serialized as JSON" } });
   }
 }
 
@@ -86,7 +86,7 @@ export function createRequests({ dispatcher, validators, clock, log, clients }: 
       if (answer.ok && ACCEPTING.has(method)) failpoint("ack.sent");
       if (client.held) startHeld(client, client.held);
     } catch (error) {
-      log.error("an answer could not be sent", { error, method });
+      log.error("a response could not be sent", { error, method });
     }
   }
 
@@ -116,7 +116,7 @@ export function createRequests({ dispatcher, validators, clock, log, clients }: 
       held.timer = clock.after(HOLD_MS, () => onStuck(client));
       return;
     }
-    const refusal = busy(`${MAX_IN_FLIGHT} requests of this connection wait for their answer; wait for one of them`, IN_FLIGHT_RETRY_MS);
+    const refusal = busy(`${MAX_IN_FLIGHT} requests on this connection are pending; wait for one to finish`, IN_FLIGHT_RETRY_MS);
     release(client);
     for (const { id } of held.frames) respond(client, id, refusal);
   }

@@ -79,9 +79,9 @@ export function createUpgrades({ server, loadServer, isClosed, accept, log }: Up
   return (request, socket, head) => {
     const version = request.headers["sec-websocket-version"];
     if (version !== undefined && !VERSIONS.has(version))
-      return refuseUpgrade(socket, 426, "this gateway speaks version 13 of the WebSocket protocol", OTHER_VERSION);
+      return refuseUpgrade(socket, 426, "this gateway supports only version 13 of the WebSocket protocol", OTHER_VERSION);
     const onError = (error: unknown): void => {
-      log.error("a WebSocket connection could not be taken", { error });
+      log.error("a WebSocket connection could not be accepted", { error });
       socket.destroy();
     };
     limiter.pass(() => {

@@ -24,7 +24,7 @@ export interface BodyReaderDeps {
   readonly totalBytes?: number;
 }
 
-const tooLarge = (limit: number): BodyFailure => ({ status: 413, message: `Payload too large: the body may have ${limit} bytes` });
+const tooLarge = (limit: number): BodyFailure => ({ status: 413, message: `Payload too large: the limit is ${limit} bytes` });
 
 export function createBodyReader({ clock, timeoutMs = BODY_TIMEOUT_MS, totalBytes = TOTAL_BODY_BYTES }: BodyReaderDeps): BodyReader {
   let reserved = 0;
@@ -75,7 +75,7 @@ export function createBodyReader({ clock, timeoutMs = BODY_TIMEOUT_MS, totalByte
       settle({ ok: true, body: buffer.subarray(0, length) });
     }
     function lost(): void {
-      settle({ ok: false, status: 400, message: "The connection ended inside the body" });
+      settle({ ok: false, status: 400, message: "The connection closed before the body was complete" });
     }
     request.on("data", take).on("end", finish).on("close", lost).on("error", lost);
     return promise;

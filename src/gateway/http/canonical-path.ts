@@ -25,11 +25,11 @@ function decodeOnce(raw: string): string | undefined {
 
 /** Why a decoded path could be read as another one further down. */
 function ambiguity(path: string): string | undefined {
-  if (UNSAFE.test(path)) return "it holds a control character or a delimiter";
+  if (UNSAFE.test(path)) return "it contains a control character or a delimiter";
   if (STILL_ENCODED.test(path)) return "it is encoded twice";
   const segments = path.split("/").slice(1);
-  if (segments.some((segment) => segment === "." || segment === "..")) return "it holds a dot segment";
-  if (segments.slice(0, -1).includes("")) return "it holds an empty segment";
+  if (segments.some((segment) => segment === "." || segment === "..")) return "it contains a dot segment";
+  if (segments.slice(0, -1).includes("")) return "it contains an empty segment";
   return undefined;
 }
 
@@ -38,7 +38,7 @@ function ambiguity(path: string): string | undefined {
  * has a second reading: dot segments, escaped or doubled slashes, backslashes, NUL, double encoding, absolute URLs.
  */
 export function canonicalTarget(target: string): CanonicalTarget {
-  if (target.length > MAX_TARGET_LENGTH) return refuse(`the address is longer than ${MAX_TARGET_LENGTH} characters`, 414);
+  if (target.length > MAX_TARGET_LENGTH) return refuse(`the URL is longer than ${MAX_TARGET_LENGTH} characters`, 414);
   const mark = target.indexOf("?");
   const raw = mark < 0 ? target : target.slice(0, mark);
   if (!RAW_PATH.test(raw)) return refuse("the path must start with / and escape everything but plain URL characters");
@@ -46,7 +46,7 @@ export function canonicalTarget(target: string): CanonicalTarget {
   const path = decodeOnce(raw);
   if (path === undefined) return refuse("the path is not valid UTF-8 in percent escapes");
   const reason = ambiguity(path) ?? lookalike(path);
-  if (reason !== undefined) return refuse(`the path has more than one reading: ${reason}`);
+  if (reason !== undefined) return refuse(`the path is ambiguous: ${reason}`);
   return { ok: true, path, query: new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1)) };
 }
 
@@ -55,5 +55,5 @@ function lookalike(path: string): string | undefined {
   const folded = path.normalize("NFKC");
   if (folded === path) return undefined;
   const count = (text: string): number => text.split("/").length;
-  return (count(folded) === count(path) ? undefined : "a character turns into a slash when normalised") ?? ambiguity(folded);
+  return (count(folded) === count(path) ? undefined : "a character becomes a slash when normalised") ?? ambiguity(folded);
 }

@@ -19,7 +19,7 @@ export const INTERNAL: ApiError = { status: 500, message: "internal error", type
 /** A run that took longer than a run may. */
 export const timedOut = (limitMs: number | undefined): ApiError => ({
   status: 504,
-  message: `there was no answer within ${limitMs === undefined ? "the time a run may take" : `${limitMs / 1000} s`} (agents.defaults.timeoutSeconds)`,
+  message: `no response within ${limitMs === undefined ? "the run timeout" : `${limitMs / 1000} s`} (agents.defaults.timeoutSeconds)`,
   type: "api_error",
   code: "run_timeout",
 });
@@ -31,6 +31,15 @@ export const RESTARTING: ApiError = {
   type: "unavailable",
   code: "RESTARTING",
   retryAfterMs: RESTART_MS,
+};
+
+/** The response to deliveries for which no route is there yet, while channels start. */
+export const STARTING: ApiError = {
+  status: 503,
+  message: "a channel is still starting; try again shortly",
+  type: "unavailable",
+  code: "STARTING",
+  retryAfterMs: BUSY_MS,
 };
 
 /**

@@ -16,14 +16,14 @@ export interface GuardDeps {
   readonly auth: HttpAuth;
   readonly hooks: { check(request: IncomingMessage, query: URLSearchParams, path: string): Promise<GuardVerdict> };
   readonly runSecret: string;
-  /** Whether an address of the canvas holds a capability that is valid. */
+  /** Whether a canvas URL carries a valid capability. */
   readonly canvas?: { isAllowed(path: string, query: URLSearchParams): boolean } | undefined;
 }
 
 const UNAUTHORIZED: ApiError = { status: 401, message: "Unauthorized", type: "unauthorized" };
 const RATE_LIMITED: ApiError = { status: 429, message: "Too many failed authentication attempts. Please try again later.", type: "rate_limited" };
 
-/** Decides by the request's headers alone: a body is never read for a caller who may not send it. */
+/** Decides from the request's headers alone: the body of an unauthorized request is never read. */
 export type Guard = (auth: RouteAuth, request: IncomingMessage, query: URLSearchParams, path: string) => Promise<GuardVerdict>;
 
 export function createGuard({ auth, hooks, runSecret, canvas }: GuardDeps): Guard {

@@ -32,7 +32,7 @@ export interface HookAuthDeps {
 
 const NO_SUB_PATH: GuardVerdict = {
   ok: false,
-  error: { status: 404, message: "Not Found: name what the request is for, such as /wake or /agent below this path", type: "not_found" },
+  error: { status: 404, message: "Not Found: send requests to an endpoint below this path, such as /wake or /agent", type: "not_found" },
 };
 
 const isBlank = (token: SecretInput | undefined): boolean => token === undefined || (typeof token === "string" && token.trim() === "");
@@ -47,10 +47,10 @@ function hooksPath(config: OpenClawConfig): string | undefined {
 export function checkHooks(config: OpenClawConfig): void {
   const { hooks, gateway } = config;
   if (hooks?.enabled !== true) return;
-  if (isBlank(hooks.token)) throw new AppError("CONFIG_INVALID", "hooks.enabled needs hooks.token: set a long random text, or turn hooks.enabled off");
-  if (hooksPath(config) === undefined) throw new AppError("CONFIG_INVALID", 'hooks.path may not be "/": name a path of its own, such as "/hooks"');
+  if (isBlank(hooks.token)) throw new AppError("CONFIG_INVALID", "hooks.enabled needs hooks.token: set it to a long random string, or turn hooks.enabled off");
+  if (hooksPath(config) === undefined) throw new AppError("CONFIG_INVALID", 'hooks.path may not be "/": use a separate path, such as "/hooks"');
   if (typeof hooks.token === "string" && [gateway?.auth?.token, gateway?.auth?.password].includes(hooks.token))
-    throw new AppError("CONFIG_INVALID", "hooks.token must differ from the gateway's own secret: senders of hooks may not control the gateway");
+    throw new AppError("CONFIG_INVALID", "hooks.token must differ from the gateway's secret: webhook senders must not control the gateway");
   for (const [index, { preset, secret }] of (hooks.mappings ?? []).entries())
     if (preset !== undefined && isBlank(secret))
       throw new AppError(
@@ -96,7 +96,7 @@ export function createHookAuth({ auth, config, clock, log }: HookAuthDeps): Hook
       known = { input, token };
       return token;
     } catch (error) {
-      log.error("hooks.token could not be resolved; every hook is refused", { error });
+      log.error("hooks.token could not be resolved; all webhook requests are rejected", { error });
       return undefined;
     }
   }
@@ -105,7 +105,7 @@ export function createHookAuth({ auth, config, clock, log }: HookAuthDeps): Hook
     fail: (request) => attempts.fail(auth.peerOf(request)),
     async check(request, query, path) {
       if (query.has("token")) {
-        const message = "Send the hook token as `Authorization: Bearer` or `x-openclaw-token`; it is not taken from the address";
+        const message = "Send the hook token as `Authorization: Bearer` or `x-openclaw-token`; it is not accepted in the URL";
         return { ok: false, error: { status: 400, message, type: "invalid_request_error" } };
       }
       const peer = auth.peerOf(request);

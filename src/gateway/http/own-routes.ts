@@ -49,7 +49,7 @@ export const canvasRoutes = (canvas: Pick<Canvas, "off" | "handle"> | undefined)
     timeoutMs: CANVAS_TIMEOUT_MS,
     async handle({ request, response, path, query }) {
       const off = canvas ? canvas.off() : "there is no canvas";
-      if (!canvas || off !== undefined) return sendError(response, { status: 404, message: `nothing at ${path}: ${off}`, type: "not_found" });
+      if (!canvas || off !== undefined) return sendError(response, { status: 404, message: `not found: ${path}: ${off}`, type: "not_found" });
       await canvas.handle({ request, response, path, query });
     },
   },

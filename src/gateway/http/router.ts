@@ -30,7 +30,7 @@ function checkDeclared(route: Route): void {
     throw new AppError("INVALID_INPUT", `the HTTP route ${at} cannot be registered: ${expected}`);
   };
   if (typeof route.auth !== "string" || !Object.hasOwn(AUTH, route.auth)) fail(`it must declare auth as one of ${Object.keys(AUTH).join(", ")}`);
-  if (route.methods.length === 0 || route.methods.some((method) => !METHODS.has(method))) fail(`it must list its methods out of ${[...METHODS].join(", ")}`);
+  if (route.methods.length === 0 || route.methods.some((method) => !METHODS.has(method))) fail(`its methods must be from ${[...METHODS].join(", ")}`);
   if (route.match !== "exact" && route.match !== "prefix") fail('match must be "exact" or "prefix"');
   const limit = typeof route.maxBodyBytes === "function" ? route.maxBodyBytes() : route.maxBodyBytes;
   if (!Number.isSafeInteger(limit) || limit < 0) fail("maxBodyBytes must be the largest body in bytes, 0 for none");

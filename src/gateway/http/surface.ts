@@ -14,7 +14,7 @@ import { checkBasePath } from "../base-path.ts";
 import { createControlUi, type ControlUi } from "./control-ui/routes.ts";
 import { createGuard, type Guard, type HttpAuth } from "./guard.ts";
 import { checkHooks, createHookAuth, hookRoutes, type HookRoutesDeps } from "./hooks.ts";
-import { apiErrorOfThrown, RESTARTING } from "./failures.ts";
+import { apiErrorOfThrown, RESTARTING, STARTING } from "./failures.ts";
 import { errorBody, refuse, retryAfter, sendError, setCommonHeaders, type ApiError } from "./reply.ts";
 import type { PluginRoute, Route } from "./route.ts";
 import { createRouter, type Router } from "./router.ts";
@@ -47,6 +47,8 @@ export interface HttpSurfaceDeps {
   readonly unrouted?:
     | { needsToken(path: string): boolean; handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> }
     | undefined;
+  /** Whether routes may still be missing: what is delivered to one of them is to be delivered again. */
+  readonly isStarting?: (() => boolean) | undefined;
   /** Folder with the built Control UI; without it and `gateway.controlUi.root` a welcome page is there instead. */
   readonly uiFolder?: string | undefined;
   /** Folder of an agent's files: pictures of agents are there. */
@@ -104,7 +106,7 @@ export function createHttpSurface(deps: HttpSurfaceDeps): HttpSurface {
     if ("plugin" in route || response.closed) return;
     running.add(response);
   };
-  const pipeline: Pipeline = { auth, router, guard, bodies, clock, state, open, ui, unrouted: deps.unrouted, begun };
+  const pipeline: Pipeline = { auth, router, guard, bodies, clock, state, open, ui, unrouted: deps.unrouted, isStarting: deps.isStarting, begun };
 
   return {
     get routes() {
@@ -149,6 +151,7 @@ interface Pipeline {
   readonly open: Map<ServerResponse, (() => void) | undefined>;
   readonly ui: ControlUi;
   readonly unrouted: HttpSurfaceDeps["unrouted"];
+  readonly isStarting: HttpSurfaceDeps["isStarting"];
   /** Counts a request whose handler begins. */
   readonly begun: (route: Route, response: ServerResponse) => void;
 }
@@ -183,9 +186,10 @@ async function answer(pipeline: Pipeline, request: IncomingMessage, response: Se
   const { path, query } = target;
   const route = await routeOf(pipeline, request, response, path, query);
   if (route === "answered") return;
-  if (!route) return fail({ status: 404, message: `nothing at ${path}`, type: "not_found" });
+  if (!route && request.method === "POST" && pipeline.isStarting?.()) return fail(STARTING, retryAfter(STARTING));
+  if (!route) return fail({ status: 404, message: `not found: ${path}`, type: "not_found" });
   const off = route.off?.();
-  if (off !== undefined) return fail({ status: 404, message: `nothing at ${path}: ${off}`, type: "not_found" });
+  if (off !== undefined) return fail({ status: 404, message: `not found: ${path}: ${off}`, type: "not_found" });
   const allow = takesMethod(route, request.method) ? undefined : (route.methods.includes("GET") ? [...route.methods, "HEAD"] : route.methods).join(", ");
   const wrongMethod: ApiError = { status: 405, message: `Method Not Allowed: use ${allow}`, type: "invalid_request_error" };
   if (allow !== undefined && route.authFirst !== true) return fail(wrongMethod, { allow }, route.errors);
@@ -229,7 +233,7 @@ function watch({ clock, state, open }: Pipeline, route: Route, response: ServerR
       : clock.after(route.timeoutMs, () => {
           gone.abort();
           if (response.headersSent) response.destroy();
-          else sendError(response, { status: 504, message: `no answer within ${route.timeoutMs} ms`, type: "api_error" });
+          else sendError(response, { status: 504, message: `no response within ${route.timeoutMs} ms`, type: "api_error" });
         });
   return {
     signal: gone.signal,

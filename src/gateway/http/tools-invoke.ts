@@ -102,7 +102,7 @@ async function run(tools: ToolsPort, tool: string, call: Invocation, exchange: E
     if (exchange.signal.aborted) return;
     if (error instanceof AppError && error.code === "INVALID_INPUT") return fail(exchange, 400, "tool_error", error.message);
     if (error instanceof AppError && error.code === "UNAVAILABLE") return fail(exchange, 503, "unavailable", error.message, error.code);
-    log.warn("a tool that was called over HTTP failed", { tool, error });
+    log.warn("a tool called over HTTP failed", { tool, error });
     const known = apiErrorOfThrown(error);
     if (known === INTERNAL) return fail(exchange, 500, "tool_error", "tool execution failed");
     const type = known.status === 503 || known.status === 429 ? "unavailable" : "tool_error";

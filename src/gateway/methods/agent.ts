@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import { CHANNEL_IDS } from "../../config/index.ts";
 import type { ReplyAddress } from "../../conversation/index.ts";
-import { covers, type MethodParams, type MethodResult } from "../../protocol/index.ts";
+import { covers, shownAnswer, type MethodParams, type MethodResult } from "../../protocol/index.ts";
 import { createRouting } from "../../routing/index.ts";
 import { deliveryOf, turnLimitMs } from "../../sessions/index.ts";
 import type { AcceptedRun, RunOutcome } from "../ports.ts";
@@ -50,7 +50,7 @@ function sessionFor(params: Params, { config, store }: ChatDeps): string | Promi
     });
   }
   const to = params.to?.trim();
-  if (agentId === undefined && !to) throw invalid("give one of sessionKey, agentId, sessionId and to");
+  if (agentId === undefined && !to) throw invalid("set one of sessionKey, agentId, sessionId or to");
   const channel = channelOf(params);
   if (!to || OWN_CHANNELS.has(channel)) return mainSessionKey(settings, agentId);
   // Whom it is for has a session, as if they had written themselves.
@@ -70,7 +70,7 @@ async function replyAddress(params: Params, sessionKey: string, { config, store 
   const channel = asked === undefined || asked === "last" || asked === "" ? last?.channel : asked;
   const to = params.replyTo?.trim() || params.to?.trim() || (channel === last?.channel ? last?.to : undefined);
   if (!channel || OWN_CHANNELS.has(channel) || !to)
-    throw invalid("deliver needs a channel and whom to send to: give replyChannel and replyTo, or write in that chat first");
+    throw invalid("deliver needs a channel and a recipient: set replyChannel and replyTo, or write in that chat first");
   if (config.current.channels?.[channel] === undefined)
     throw invalid(
       `deliver needs a channel that is configured, and ${channel} is not: run \`openclaw channels add --channel ${channel}\`, or leave deliver out`,
@@ -93,6 +93,12 @@ function agentMetaOf({ sessionId, provider = "openclaw", model = "none", usage, 
   };
 }
 
+/** An answer with the files that it names. */
+function payloadOf(answer: string) {
+  const { text, files } = shownAnswer(answer);
+  return { text, mediaUrl: files[0] ?? null, ...(files.length > 1 ? { mediaUrls: [...files] } : {}) };
+}
+
 function finalOf(runId: string, outcome: RunOutcome): MethodResult<"agent"> {
   if (outcome.status === "error") {
     const { error, failure } = outcome;
@@ -110,7 +116,7 @@ function finalOf(runId: string, outcome: RunOutcome): MethodResult<"agent"> {
     status: "ok",
     summary: "completed",
     result: {
-      payloads: texts.map((text) => ({ text, mediaUrl: null })),
+      payloads: texts.map(payloadOf),
       meta: {
         durationMs: outcome.durationMs,
         agentMeta: agentMetaOf(outcome),
@@ -154,7 +160,7 @@ async function run(params: Params, context: CallContext, deps: ChatDeps): Promis
   if (accepted.ended) return finalOf(runId, accepted.ended);
   context.accepted({ runId, status: "accepted", acceptedAt: clock.now() });
   const outcome = await responder.outcome(runId, context.signal);
-  if (!outcome) throw new AppError("UNAVAILABLE", `run ${runId} has no outcome; ask again with agent.wait`);
+  if (!outcome) throw new AppError("UNAVAILABLE", `run ${runId} has no outcome yet; call agent.wait to get it`);
   return finalOf(runId, outcome);
 }
 

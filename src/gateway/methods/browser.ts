@@ -1,4 +1,5 @@
 import type { BrowserRequest } from "../../browser/index.ts";
+import { covers } from "../../protocol/index.ts";
 import type { HandlersOf } from "./handler.ts";
 
 export interface BrowserMethodDeps {
@@ -9,6 +10,15 @@ export interface BrowserMethodDeps {
 export function browserHandlers({ request }: BrowserMethodDeps) {
   return {
     "browser.request": ({ method, path, query, body, timeoutMs }, { signal, caller }) =>
-      request({ method, path, query: query ?? {}, body, timeoutMs, signal, caller: `client:${caller.deviceId ?? caller.client.id}` }),
+      request({
+        method,
+        path,
+        query: query ?? {},
+        body,
+        timeoutMs,
+        signal,
+        caller: `client:${caller.deviceId ?? caller.client.id}`,
+        mayConfigure: covers(caller.scopes, "operator.admin"),
+      }),
   } satisfies HandlersOf<"browser">;
 }

@@ -16,7 +16,7 @@ export function canvasHandlers({ canvas, config, isThere }: CanvasHandlersDeps):
     async "canvas.attach"({ sessionKey: written, on = true }, { caller: { connId } }) {
       const sessionKey = keyOf(written);
       const surfaces = await canvas.surfaces();
-      const view = surfaces.attach(sessionKey, connId);
+      const view = await surfaces.attach(sessionKey, connId);
       // The connection may have ended while the code was loaded.
       if (!on || !isThere(connId)) surfaces.detach(sessionKey, connId);
       else canvas.seen();

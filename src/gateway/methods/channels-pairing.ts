@@ -32,7 +32,7 @@ function allowedHandlers(allowed: Allowed): HandlersOf<"channels.pairing.allowed
 }
 
 function ownersOf(owners: OwnersPort | undefined): OwnersPort {
-  if (!owners) throw new AppError("UNAVAILABLE", "owners cannot be named here; set commands.ownerAllowFrom in the configuration");
+  if (!owners) throw new AppError("UNAVAILABLE", "owners cannot be set here; set commands.ownerAllowFrom in the configuration");
   return owners;
 }
 
@@ -47,7 +47,7 @@ async function own(sender: PairedSender, port: OwnersPort, by: string): Promise<
   try {
     await port.change(sender, true, by);
   } catch (error) {
-    throw new AppError("UNAVAILABLE", `${sender.channel}:${sender.senderId} was let in, but could not be made the owner: ${messageOf(error)}`, {
+    throw new AppError("UNAVAILABLE", `${sender.channel}:${sender.senderId} was approved, but could not be made the owner: ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -20,7 +20,8 @@ const plugin: ChannelPlugin<{ readonly enabled: boolean }> = {
   gateway: {
     startAccount: ({ abortSignal }) => new Promise((resolve) => abortSignal.addEventListener("abort", resolve)),
     logoutAccount: async () => ({ cleared: true }),
-    loginWithQrStart: async ({ accountId }) => ({ message: `scan for ${accountId}` }),
+    loginWithQrStart: async ({ accountId, phoneNumber }) =>
+      phoneNumber === undefined ? { message: `scan for ${accountId}` } : { message: `type it on ${phoneNumber}`, code: "ABCD1234" },
     loginWithQrWait: async () => ({ connected: true, message: "linked" }),
   },
 };
@@ -65,6 +66,10 @@ test("every answer fits what is declared", async () => {
   });
   expect(await ask(channels, "channels.logout", { channel: "paper", accountId: "home" })).toEqual({ channel: "paper", accountId: "home", cleared: true });
   expect(await ask(channels, "web.login.start", { accountId: "work", force: true })).toEqual({ message: "scan for work" });
+  expect(await ask(channels, "web.login.start", { accountId: "work", phoneNumber: "+15551234567" })).toEqual({
+    message: "type it on +15551234567",
+    code: "ABCD1234",
+  });
   expect(await ask(channels, "web.login.wait", { accountId: "work" })).toEqual({ connected: true, message: "linked" });
 });
 

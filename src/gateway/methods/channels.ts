@@ -11,9 +11,9 @@ export function channelsHandlers(channels: ChannelsPort): HandlersOf<`channels.$
     "channels.logout": ({ channel, accountId }) => channels.logout(channel, accountId),
     "channels.start": ({ channel, accountId, restart }) => channels.startAccount(channel, accountId, { restart }),
     "channels.stop": ({ channel, accountId }) => channels.stopAccount(channel, accountId),
-    "web.login.start": async ({ accountId, force, timeoutMs, verbose }) => {
-      const { qrDataUrl, ...answer } = await channels.loginQrStart({ accountId, force, timeoutMs, verbose });
-      return { ...answer, ...(qrDataUrl === undefined ? {} : { qrDataUrl }) };
+    "web.login.start": async ({ accountId, force, timeoutMs, verbose, phoneNumber }) => {
+      const { qrDataUrl, code, ...answer } = await channels.loginQrStart({ accountId, force, timeoutMs, verbose, phoneNumber });
+      return { ...answer, ...(qrDataUrl === undefined ? {} : { qrDataUrl }), ...(code === undefined ? {} : { code }) };
     },
     "web.login.wait": async (login) => ({ ...(await channels.loginQrWait(login)) }),
   };

@@ -9,6 +9,7 @@ import { turnLimitMs } from "../../sessions/index.ts";
 import { transcriptFile, type Write } from "../../store/index.ts";
 import type { Responder, RunRequest } from "../ports.ts";
 import type { RunRelay, StopReason } from "../runs/relay.ts";
+import { answeringAgain, editing, listBranches, runInBranch, switchBranch, type BranchDeps } from "./chat/branches.ts";
 import { attachedTo, type Attached, type AttachedFile } from "./chat/attachments.ts";
 import { readHistory } from "./chat/history.ts";
 import { acceptRun, checkSendPolicy, cleanMessage, thinkingOf, type Asked, type MessageOrder } from "./chat/incoming.ts";
@@ -56,6 +57,8 @@ export interface ChatDeps extends MethodDeps, Pick<EndingDeps, "turns"> {
   readonly relay: RunRelay;
   readonly broadcast: Broadcast;
   readonly order: MessageOrder;
+  /** Absent: conversations are not branched. */
+  readonly exclusively?: BranchDeps["exclusively"] | undefined;
 }
 
 /** A run that takes longer to stop than this is announced as stopped before it is. */
@@ -93,6 +96,7 @@ function chatRuns({ relay }: ChatDeps, sessionKey: string): readonly string[] {
 
 const MB = 1024 * 1024;
 const DEFAULT_FILE_MB = 5;
+type Started = MethodResult<"chat.regenerate">;
 const NOTHING: Attached = { images: [], files: [] };
 
 function sendHandler(deps: ChatDeps): Handler<"chat.send"> {
@@ -119,16 +123,61 @@ function sendHandler(deps: ChatDeps): Handler<"chat.send"> {
     const { images } = attached;
     const more = { ...(images.length === 0 ? {} : { images }), ...(thinking === undefined ? {} : { thinking }) };
     const request: RunRequest = { runId, ...asked, ...more, timeoutMs: turnLimitMs(config.current, timeoutMs) };
-    return order.accept(sessionKey, () => start(request, attached.files, { caller, kind: "chat", sentKey: params.sessionKey }, deps));
+    const from = { caller, kind: "chat", sentKey: params.sessionKey } as const;
+    const { edits } = params;
+    return order.accept(sessionKey, () =>
+      edits === undefined
+        ? start(request, attached.files, from, deps)
+        : runInBranch(
+            {
+              runId,
+              sessionKey,
+              begin: async () => start(request, attached.files, from, deps, await editing(sessionKey, edits, deps, runId)),
+              repeat: () => start(request, attached.files, from, deps),
+            },
+            branching(deps),
+          ),
+    );
   };
 }
 
-async function start(request: RunRequest, attached: readonly AttachedFile[], asked: Omit<Asked, "entry">, deps: ChatDeps): Promise<MethodResult<"chat.send">> {
+function branching(deps: ChatDeps): BranchDeps {
+  const { exclusively } = deps;
+  if (!exclusively) throw new AppError("UNAVAILABLE", "this gateway does not support conversation branches");
+  return { ...deps, exclusively };
+}
+
+function regenerateHandler(deps: ChatDeps): Handler<"chat.regenerate"> {
+  const { config, order } = deps;
+  return async (params, { caller }) => {
+    const { entryId, idempotencyKey: runId, timeoutMs } = params;
+    const thinking = params.thinking === undefined ? undefined : thinkingOf(params.thinking);
+    const sessionKey = runnableKey(params.sessionKey, config.current);
+    const owner = covers([...caller.scopes], "operator.admin");
+    const from = { caller, kind: "chat", sentKey: params.sessionKey } as const;
+    const limits = { timeoutMs: turnLimitMs(config.current, timeoutMs), ...(thinking === undefined ? {} : { thinking }) };
+    const facts = { runId, sessionKey, channel: "webchat", kind: "regenerate", again: true, owner, ...limits } as const;
+    const begin = async (): Promise<Started> => {
+      const { message, writes } = await answeringAgain(sessionKey, entryId, deps, runId);
+      return start({ ...facts, message }, [], from, deps, writes);
+    };
+    const repeat = (message: string): Promise<Started> => start({ ...facts, message }, [], from, deps);
+    return order.accept(sessionKey, () => runInBranch({ runId, sessionKey, begin, repeat }, branching(deps)));
+  };
+}
+
+async function start(
+  request: RunRequest,
+  attached: readonly AttachedFile[],
+  asked: Omit<Asked, "entry">,
+  deps: ChatDeps,
+  also?: readonly Write[],
+): Promise<Started> {
   const { config, ids } = deps;
   const entry = await checkSendPolicy(request.sessionKey, "webchat", deps, request.message);
   await using stored = attached.length === 0 ? undefined : await storeFiles(attached, { stateDir: config.paths.state, ids });
   const whole = stored ? { ...request, files: stored.files } : request;
-  const { runId, duplicate, ended } = await acceptRun(whole, { ...asked, entry }, deps);
+  const { runId, duplicate, ended } = await acceptRun(whole, { ...asked, entry }, deps, also);
   if (!duplicate) {
     stored?.keep();
     return { runId, status: "started" };
@@ -167,6 +216,11 @@ async function abort(params: MethodParams<"chat.abort">, deps: ChatDeps): Promis
   return { ok: true, aborted: runIds.length > 0, runIds };
 }
 
+async function steer(params: MethodParams<"chat.steer">, deps: ChatDeps): Promise<MethodResult<"chat.steer">> {
+  const sessionKey = canonicalKey(params.sessionKey, deps.config.current);
+  return { ok: true, steered: deps.responder.steer?.({ sessionKey, runId: params.runId }) ?? false };
+}
+
 const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
 
 async function inject(params: MethodParams<"chat.inject">, deps: ChatDeps): Promise<MethodResult<"chat.inject">> {
@@ -188,10 +242,15 @@ async function inject(params: MethodParams<"chat.inject">, deps: ChatDeps): Prom
 
 /** Talking with a session from a client. */
 export function chatHandlers(deps: ChatDeps) {
+  const { exclusively } = deps;
   return {
     "chat.send": sendHandler(deps),
     "chat.history": (params) => history(params, deps),
     "chat.abort": (params) => abort(params, deps),
+    "chat.steer": (params) => steer(params, deps),
     "chat.inject": (params) => inject(params, deps),
+    "chat.regenerate": regenerateHandler(deps),
+    "chat.branches": (params) => listBranches(params, deps),
+    "chat.branch": exclusively && ((params) => switchBranch(params, { ...deps, exclusively })),
   } satisfies Handlers;
 }

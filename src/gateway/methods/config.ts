@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { describeSchema, type Config, type DescribedSections } from "../../config/index.ts";
@@ -66,9 +67,16 @@ function shownConfigOf(config: Config): unknown {
   return config.shown().config;
 }
 
-async function schema({ clock, version, pluginSections }: ConfigDeps): Promise<MethodResult<"config.schema">> {
+async function schema({ config, clock, version, pluginSections }: ConfigDeps): Promise<MethodResult<"config.schema">> {
   const { schema: whole, hints, hash } = await describeSchema(await pluginSections?.describe());
-  return { schema: whole, uiHints: hints, version, hash, generatedAt: new Date(clock.now()).toISOString() };
+  const effects = (await config.review()).effects(Object.keys(hints));
+  const changes = [...effects].map(([key, change]) => [key, { ...hints[key], change: { ...change } }] as const);
+  const uiHints = { ...hints, ...Object.fromEntries(changes) };
+  // What a change does depends on settings as well: the page asks whether it has the newest answer.
+  const whether = createHash("sha256")
+    .update(JSON.stringify([hash, [...effects]]))
+    .digest("hex");
+  return { schema: whole, uiHints, version, hash: whether, generatedAt: new Date(clock.now()).toISOString() };
 }
 
 async function set(params: MethodParams<"config.set">, { config }: ConfigDeps, { caller }: CallContext): Promise<MethodResult<"config.set">> {

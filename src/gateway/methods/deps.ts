@@ -1,8 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Redactor } from "../../base/redaction.ts";
-import type { Config } from "../../config/index.ts";
+import type { Config, OpenClawConfig } from "../../config/index.ts";
 import type { EventName, EventPayload } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { BroadcastOptions } from "../fanout.ts";
@@ -35,6 +36,11 @@ export interface RestartReport {
   readonly signal?: string;
   readonly mode?: string;
   readonly cooldownMsApplied?: number;
+}
+
+/** Throws where the configuration turns restarts off. */
+export function requireRestarts({ commands }: OpenClawConfig): void {
+  if (commands?.restart === false) throw new AppError("UNAVAILABLE", "restarts are turned off: commands.restart is false in the configuration");
 }
 
 /** What is left on disk for the gateway that comes after a restart; the names are the documented ones. */
@@ -79,6 +85,8 @@ export interface EndingSession {
 }
 
 export interface SessionEndings {
+  /** What runs in a session is about to be stopped, because the session is reset or deleted. */
+  stopping?(key: string, how: "reset" | "deleted"): Promise<void>;
   /** Nothing is done before this resolves. */
   ending(session: EndingSession): Promise<void>;
   ended(session: EndingSession, next?: { readonly sessionId: string }): void;

@@ -8,7 +8,10 @@ export interface DevicesDeps {
 }
 
 /** Methods of nodes that are about who is paired. */
-type NodePairing = Pick<HandlersOf<"node">, "node.pair.request" | "node.pair.list" | "node.pair.approve" | "node.pair.reject" | "node.pair.verify">;
+type NodePairing = Pick<
+  HandlersOf<"node">,
+  "node.pair.request" | "node.pair.list" | "node.pair.approve" | "node.pair.reject" | "node.pair.remove" | "node.pair.verify"
+>;
 
 /** Handlers of `device.*` and `node.pair.*`. Operators are notified about all requests and decisions, also those of other callers. */
 export function devicesHandlers({ auth: { pairing, nodes }, broadcast }: DevicesDeps): HandlersOf<"device"> & NodePairing {
@@ -26,6 +29,7 @@ export function devicesHandlers({ auth: { pairing, nodes }, broadcast }: Devices
     "node.pair.list": () => nodes.list(),
     "node.pair.approve": ({ requestId }) => nodes.approve(requestId),
     "node.pair.reject": ({ requestId }) => nodes.reject(requestId),
+    "node.pair.remove": ({ nodeId }) => nodes.remove(nodeId),
     "node.pair.verify": ({ nodeId, token }) => nodes.verify(nodeId, token),
   };
 }

@@ -164,7 +164,7 @@ test("the answer survives a restart; a request that was cut off by it is not don
   expect(await call("wake", wake("kept"), context)).toEqual(first);
   expect(await call("wake", wake("cut"), context)).toMatchObject({
     ok: false,
-    error: { code: "UNAVAILABLE", retryable: false, details: { outcome: "unknown" }, message: expect.stringContaining("outcome is not known") },
+    error: { code: "UNAVAILABLE", retryable: false, details: { outcome: "unknown" }, message: expect.stringContaining("outcome is unknown") },
   });
   expect(work.runs()).toBe(1);
 });

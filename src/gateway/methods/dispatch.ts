@@ -57,12 +57,24 @@ export interface DispatcherDeps {
   readonly validators: () => Promise<Pick<Validators, "params">>;
   /** Fires when the gateway stops. */
   readonly stopping: AbortSignal;
+  /** Learns of parameters that do not fit their declaration. */
+  readonly onMisfit?: ((method: MethodName, params: unknown, context: CallContext, problem: string) => void) | undefined;
   /** Makes the commands in a message run as they are printed. */
   readonly runnable?: ((text: string) => string) | undefined;
 }
 
-/** They check their keys themselves: the key names the run or the command, or counts for one node only. */
-const OWN_KEYS: ReadonlySet<string> = new Set(["chat.send", "agent", "node.invoke", "node.event"]);
+/** They check their keys themselves: the key names the run, the command or the job, or counts for one node only. */
+const OWN_KEYS: ReadonlySet<string> = new Set([
+  "chat.send",
+  "chat.regenerate",
+  "agent",
+  "node.invoke",
+  "node.invoke.cancel",
+  "node.event",
+  "backup.create",
+  "backup.verify",
+  "backup.restore",
+]);
 /** Their answers hold secrets, which are not written to disk. A repeated call makes a new one. */
 const SECRET_ANSWERS: ReadonlySet<string> = new Set(["device.token.rotate", "node.pair.approve", "login.code"]);
 
@@ -115,7 +127,7 @@ async function callExtra(extra: ExtraMethods | undefined, method: string, params
   return invalidRequest(covers(scopes, "operator.admin") ? `unknown method: ${clip(method, 100)}` : "missing scope: operator.admin");
 }
 
-export function createDispatcher({ handlers, extra, store, log, validators, stopping, runnable }: DispatcherDeps): Dispatcher {
+export function createDispatcher({ handlers, extra, store, log, validators, stopping, onMisfit, runnable }: DispatcherDeps): Dispatcher {
   const idempotency = createIdempotency(store);
   const routes = routesOf(handlers);
   const advertised = [...routes.values()].flatMap(({ name, handler }) => (handler && METHODS[name].advertised !== false ? [name] : []));
@@ -135,7 +147,11 @@ export function createDispatcher({ handlers, extra, store, log, validators, stop
     if (refused !== undefined) return invalidRequest(refused);
     if (!handler) throw new AppError("UNAVAILABLE", `${name} is not available in this version`);
     const issues = (await validators()).params(name, params);
-    if (issues) return invalidRequest(`invalid ${name} params: ${[...issues, ...(HINTS[name]?.(params) ?? [])].join("; ")}`);
+    if (issues) {
+      const problem = [...issues, ...(HINTS[name]?.(params) ?? [])].join("; ");
+      onMisfit?.(name, params, context, problem);
+      return invalidRequest(`invalid ${name} params: ${problem}`);
+    }
     const key = isKeyed && isRecord(params) ? params["idempotencyKey"] : undefined;
     if (typeof key !== "string") return { ok: true, payload: await handler(params, context) };
     // Work under a key belongs to the key, not to the connection: a caller that comes back asks for the answer.

@@ -20,6 +20,8 @@ export interface Caller {
   readonly remoteIp?: string;
   /** Connected from this machine, by the documented rules. */
   readonly local: boolean;
+  /** A part of the gateway itself, not a connection. */
+  readonly isOwn?: true;
 }
 
 export interface CallContext {
@@ -65,10 +67,11 @@ export function ownCaller(handlers: () => Handlers | undefined, name: string): O
     client: { id: name, mode: "backend", version: "", platform: process.platform },
     caps: new Set<string>(),
     local: true,
+    isOwn: true,
   } as const;
   return async (method, params, signal = new AbortController().signal) => {
     const handler = handlers()?.[method] as ((params: object, context: object) => unknown) | undefined;
-    if (!handler) throw new AppError("UNAVAILABLE", `the gateway does not answer ${method} yet`);
+    if (!handler) throw new AppError("UNAVAILABLE", `the gateway does not support ${method} yet`);
     return handler(params, { caller, signal, accepted: () => {} }) as Promise<MethodResult<typeof method>>;
   };
 }

@@ -4,6 +4,7 @@ import type { HelloOk } from "../../protocol/index.ts";
 import type { GatewayHub } from "../create-gateway.ts";
 import type { AgentPort, ApprovalsPort, ExecRulesPort, Responder, ToolFactsPort } from "../ports.ts";
 import { createTurns } from "../turns.ts";
+import { backupsHandlers, type BackupsDeps } from "./backups.ts";
 import { browserHandlers, type BrowserMethodDeps } from "./browser.ts";
 import { agentFilesHandlers } from "./agent-files.ts";
 import { agentHandlers } from "./agent.ts";
@@ -24,12 +25,14 @@ import { devicesHandlers, type DevicesDeps } from "./devices.ts";
 import { unavailable, type AllHandlers, type Handlers } from "./handler.ts";
 import { loginHandlers, type LoginDeps } from "./login.ts";
 import { logsHandlers, type LogsDeps } from "./logs.ts";
-import { memoryHandlers, type MemoryPort } from "./memory.ts";
+import { memoryHandlers, messageSearchHandlers, type MemoryPort } from "./memory.ts";
 import { nodesHandlers } from "./nodes.ts";
 import { modelsHandlers, type ModelsPort } from "./models.ts";
 import { overviewHandlers, type OverviewPort } from "./overview.ts";
 import { pluginsHandlers, type PluginsDeps } from "./plugins.ts";
+import { promptsHandlers } from "./prompts.ts";
 import { routeHandlers } from "./route.ts";
+import { securityHandlers, type SecurityPort } from "./security.ts";
 import { sendHandlers, type MessagesPort } from "./send.ts";
 import { sessionsHandlers } from "./sessions.ts";
 import { setupHandlers, type SetupPort } from "./setup.ts";
@@ -40,6 +43,7 @@ import { systemHandlers } from "./system.ts";
 import { speechHandlers, talkHandlers, talkingHandlers, type SpeechDeps } from "./talk.ts";
 import { toolsHandlers } from "./tools.ts";
 import { whyHandlers } from "./why.ts";
+import { updateHandlers, type UpdateDeps } from "./update.ts";
 import { usageHandlers, type UsageDeps } from "./usage.ts";
 import { createWatchers, viewHandlers, type ViewDeps } from "./view.ts";
 
@@ -48,12 +52,20 @@ export interface HandlersDeps
     MethodDeps,
     LogsDeps,
     Pick<ConfigDeps, "version" | "requestRestart" | "leaveSentinel" | "pluginIssues" | "pluginSections">,
-    Pick<ViewDeps, "commits" | "commands" | "running"> {
+    Pick<ViewDeps, "commits" | "commands" | "running" | "sentFile"> {
   readonly responder: Responder;
   /** Without it `models.list` is not answered. */
   readonly models?: ModelsPort | undefined;
   /** How much of each provider's allowance is used. */
   readonly quota?: UsageDeps["quota"];
+  /** Without it `usage.budgets` is not answered. */
+  readonly budgets?: UsageDeps["budgets"];
+  /** Without it `security.*` is not answered. */
+  readonly security?: SecurityPort | undefined;
+  /** Without it `backup.*` is not answered. */
+  readonly backups?: Pick<BackupsDeps, "pid" | "workspaces"> | undefined;
+  /** Without it `update.*` is not answered. */
+  readonly program?: Pick<UpdateDeps, "env" | "root" | "build" | "startedAtMs"> | undefined;
   /** Without it `exec.approval.*` is not answered. */
   readonly approvals?: ApprovalsPort | undefined;
   /** Without it `exec.approvals.get` and `.set` are not answered. */
@@ -78,7 +90,7 @@ export interface HandlersDeps
   readonly heartbeat?: HeartbeatPort | undefined;
   /** Without it `subagents.*` is not answered. */
   readonly subagents?: SubagentsPort | undefined;
-  /** Without it `overview` is not answered. */
+  /** Without it `overview` and `overview.history` are not answered. */
   readonly overview?: OverviewPort | undefined;
   /** Without it `setup.*` and `wizard.*` are not answered. */
   readonly setup?: SetupPort | undefined;
@@ -111,25 +123,37 @@ function optionalHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadcast" 
     ...(models ? modelsHandlers({ config, models }) : unavailable("models")),
     ...(approvals && board ? approvalHandlers({ approvals, board, clock }) : unavailable("exec.approval")),
     ...(execRules
-      ? execRulesHandlers(execRules)
-      : unavailable("exec.approvals.get", "exec.approvals.set", "exec.approvals.remembered", "exec.approvals.forget")),
+      ? execRulesHandlers({ rules: execRules, config })
+      : unavailable(
+          "exec.approvals.get",
+          "exec.approvals.set",
+          "exec.approvals.remembered",
+          "exec.approvals.forget",
+          "exec.approvals.restore",
+          "exec.approvals.policy",
+          "exec.approvals.explain",
+        )),
+    ...(deps.security ? securityHandlers(deps.security) : unavailable("security")),
+    ...(deps.backups ? backupsHandlers({ ...deps, ...deps.backups, stopping }) : unavailable("backup")),
+    ...(deps.program ? updateHandlers({ ...deps, ...deps.program }) : unavailable("update")),
     ...(deps.channelPairing ? channelPairingHandlers(deps.channelPairing) : unavailable("channels.pairing")),
     ...(deps.messages ? sendHandlers(deps.messages) : unavailable("send", "poll", "message.action", "message.resend")),
     ...(toolFacts ? toolsHandlers({ config, toolFacts }) : unavailable("tools")),
-    ...(agent ? agentFilesHandlers({ config, ids, agent }) : unavailable("agents.files")),
+    ...(agent ? agentFilesHandlers({ config, ids, clock, agent }) : unavailable("agents.files")),
     ...(channels ? channelsHandlers(channels) : unavailable("channels.status", "channels.logout", "channels.start", "channels.stop", "web")),
     ...(deps.setup ? setupHandlers(deps.setup) : unavailable("setup", "wizard")),
     ...(deps.memory ? memoryHandlers({ config, store, memory: deps.memory }) : unavailable("memory")),
+    ...(deps.memory ? messageSearchHandlers({ config, store, memory: deps.memory }) : unavailable("chat.search")),
     ...(deps.voice
-      ? { ...speechHandlers({ voice: deps.voice }), ...talkingHandlers({ voice: deps.voice, config }) }
+      ? { ...speechHandlers({ voice: deps.voice, config }), ...talkingHandlers({ voice: deps.voice, config }) }
       : unavailable("tts", "talk.ready", "talk.transcribe", "talk.speak")),
     ...(deps.browser ? browserHandlers({ request: deps.browser }) : unavailable("browser")),
     ...(deps.cron ? cronHandlers(deps.cron, clock) : unavailable("cron")),
     ...(deps.heartbeat ? heartbeatHandlers(deps.heartbeat) : unavailable("hooks.status", "last-heartbeat", "set-heartbeats", "wake")),
     ...(deps.subagents ? subagentsHandlers(deps.subagents) : unavailable("subagents")),
-    ...(deps.overview ? overviewHandlers(deps.overview) : unavailable("overview")),
-    ...(agent && skills ? skillsHandlers({ config, agent: { ...agent, skills }, send }) : unavailable("skills")),
-    ...nodesHandlers(deps),
+    ...(deps.overview ? overviewHandlers(deps.overview) : unavailable("overview", "overview.history")),
+    ...(agent && skills ? skillsHandlers({ config, ids: deps.ids, agent: { ...agent, skills }, send }) : unavailable("skills")),
+    ...nodesHandlers({ ...deps, send }),
     ...(canvas && canvas.off() === undefined ? canvasHandlers({ canvas, config, isThere: (connId) => hub.clients.has(connId) }) : unavailable("canvas")),
     ...(auth ? devicesHandlers({ auth, broadcast }) : unavailable("device", "node.pair")),
     ...(auth ? loginHandlers({ auth, config }) : unavailable("login")),
@@ -137,7 +161,7 @@ function optionalHandlers(deps: HandlersDeps, hub: Pick<GatewayHub, "broadcast" 
 }
 
 /** What this version does not have. */
-const notBuilt = () => unavailable("update", "push");
+const notBuilt = () => unavailable("push");
 
 /** Every method of the protocol, with its handler or with `unavailable`. Runs are announced until the gateway stops. */
 export function createHandlers(
@@ -157,13 +181,14 @@ export function createHandlers(
     watched: watchers.sessions,
   });
   stopping.addEventListener("abort", () => relay[Symbol.dispose](), { once: true });
-  const { compact, roster } = deps.agent ?? {};
-  const chat = { ...deps, relay, broadcast, turns: createTurns(), order: createMessageOrder(), ...(compact ? { compact } : {}) };
+  const { compact, exclusively, roster } = deps.agent ?? {};
+  const chat = { ...deps, relay, broadcast, turns: createTurns(), order: createMessageOrder(), ...(compact ? { compact } : {}), exclusively };
   const sessions = sessionsHandlers(chat);
   return {
     ...systemHandlers({ ...deps, presence }),
     ...configHandlers({ ...deps, budget: createWriteBudget(deps.clock) }),
     ...sessions,
+    ...promptsHandlers(deps),
     ...usageHandlers(deps),
     ...logsHandlers(deps),
     ...chatHandlers(chat),

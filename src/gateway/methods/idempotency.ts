@@ -37,7 +37,7 @@ export function createIdempotency(store: Store): Idempotency {
     if (begun.status === "mismatch") return otherPayload(method, key);
     // Begun by a process that ended before it could say how it went.
     if (begun.status === "running") {
-      const message = `the gateway stopped while this ${method} request was carried out, so its outcome is not known; look before you send it again under a new key`;
+      const message = `the gateway stopped while this ${method} request was processed, so its outcome is unknown; check before you send it again with a new key`;
       throw new AppError("UNAVAILABLE", message, { details: { outcome: "unknown", since: begun.since, retryable: false } });
     }
     const answer = await work();

@@ -26,7 +26,11 @@ export function loginHandlers(deps: LoginDeps): HandlersOf<"login"> {
   return {
     "login.code"(_params, { caller }) {
       const link = createLoginLink(deps, caller);
-      if (!link) throw new AppError("UNAVAILABLE", "there is no page to log in to: gateway.controlUi.enabled is off, or its basePath is no path");
+      if (!link)
+        throw new AppError(
+          "UNAVAILABLE",
+          "the Control UI is not available: gateway.controlUi.enabled is off, or gateway.controlUi.basePath is not a valid path",
+        );
       return link;
     },
   };

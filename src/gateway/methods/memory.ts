@@ -5,6 +5,7 @@ import {
   statusReport,
   understoodText,
   type Forgetting,
+  type FoundMessage,
   type ForgetTarget,
   type Memory,
   type Notebook,
@@ -13,18 +14,72 @@ import {
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { MethodDeps } from "./deps.ts";
 import type { HandlersOf } from "./handler.ts";
-import { agentList, knownAgent } from "./sessions/keys.ts";
+import { agentList, agentOf, canonicalKey, knownAgent } from "./sessions/keys.ts";
 
 /** Turns of one session that are looked at for what was recalled in them. */
 const SPANS = 2000;
 
 /** What agents know, as the methods need it. */
 export interface MemoryPort {
-  readonly memory: Pick<Memory, "status" | "search" | "sync" | "recalls" | "timeZone">;
+  readonly memory: Pick<Memory, "status" | "search" | "messages" | "sync" | "recalls" | "timeZone">;
   readonly notes: Notebook;
   readonly forgetting: Forgetting;
   workspaceOf(agentId: string): string;
 }
+
+const DEFAULT_FOUND = 20;
+
+/** Where the next page begins: an agent, and a place in its index. */
+const cursorOf = (agentId: string, after = ""): string => `${agentId}:${after}`;
+
+function readCursor(cursor: string | undefined, ids: readonly string[]): { readonly at: number; readonly after?: string } {
+  if (cursor === undefined) return { at: 0 };
+  const split = cursor.lastIndexOf(":");
+  const [at, after] = [ids.indexOf(cursor.slice(0, Math.max(split, 0))), cursor.slice(split + 1)];
+  if (at < 0 || !/^(?:-?\d+\.\d+)?$/.test(after)) throw new AppError("INVALID_INPUT", "cursor must be `next` of the previous response");
+  return after === "" ? { at } : { at, after };
+}
+
+/** Messages of all agents that have some words: of one agent after the other, newest first. */
+async function searchMessages(params: MethodParams<"chat.search">, { config, memory, store }: MessageSearchDeps): Promise<MethodResult<"chat.search">> {
+  const words = params.query;
+  if (words.trim() === "") throw new AppError("INVALID_INPUT", "query required: words to find in messages");
+  const { limit = DEFAULT_FOUND } = params;
+  const sessionKey = params.sessionKey === undefined ? undefined : canonicalKey(params.sessionKey, config.current);
+  const named = sessionKey === undefined ? params.agentId : agentOf(sessionKey, config.current);
+  const ids = named === undefined ? agentList(config.current).map(({ id }) => id.toLowerCase()) : [knownAgent(named, config.current)];
+  let { at, after } = readCursor(params.cursor, ids);
+  const found: (FoundMessage & { readonly agentId: string })[] = [];
+  let [indexing, searched, next]: [boolean, boolean, string | undefined] = [false, false, undefined];
+  for (; at < ids.length && next === undefined; at += 1, after = undefined) {
+    const agentId = ids[at] ?? "";
+    const page = await memory.memory.messages(agentId, { words, sessionKey, after, limit: limit - found.length });
+    if (!page) continue;
+    searched = true;
+    indexing ||= page.indexing;
+    found.push(...page.messages.map((message) => ({ ...message, agentId })));
+    if (page.next !== undefined) next = cursorOf(agentId, page.next);
+    else if (found.length >= limit && at + 1 < ids.length) next = cursorOf(ids[at + 1] ?? "");
+  }
+  const names = new Map((await store.read("sessions.names", { keys: [...new Set(found.map((one) => one.sessionKey))] })).map(({ key, name }) => [key, name]));
+  return {
+    results: found.map(({ marks, ...one }) => ({
+      ...one,
+      name: names.get(one.sessionKey) ?? one.sessionKey,
+      marks: marks.map(([from, to]) => ({ from, to })),
+    })),
+    indexing,
+    ...(searched ? {} : { off: true }),
+    ...(next === undefined ? {} : { next }),
+  };
+}
+
+export interface MessageSearchDeps extends Pick<MethodDeps, "config" | "store"> {
+  readonly memory: Pick<MemoryPort, "memory">;
+}
+
+/** Words in the messages of all sessions. */
+export const messageSearchHandlers = (deps: MessageSearchDeps): HandlersOf<"chat.search"> => ({ "chat.search": (params) => searchMessages(params, deps) });
 
 export interface MemoryMethodsDeps extends Pick<MethodDeps, "config"> {
   /** Knows the turns of recalls; a command without a gateway has none. */
@@ -48,7 +103,7 @@ const shownHit = (hit: SearchHit): MethodResult<"memory.search">["results"][numb
 async function search(params: MethodParams<"memory.search">, { config, memory }: MemoryMethodsDeps): Promise<MethodResult<"memory.search">> {
   const agentId = knownAgent(params.agentId, config.current);
   const query = params.query.trim();
-  if (query === "") throw new AppError("INVALID_INPUT", "query required: what to search for, in words");
+  if (query === "") throw new AppError("INVALID_INPUT", "query required: the text to search for");
   const { maxResults, minScore, explain, now } = params;
   const { hits, understood, ...answer } = await memory.memory.search(agentId, {
     query,
@@ -100,7 +155,7 @@ function targetOf({ text, path, startLine, endLine, sessionId, entryId }: Method
   if (named === 1 && text !== undefined) return { text };
   if (named === 1 && path !== undefined && startLine !== undefined) return { path, startLine, endLine: endLine ?? startLine };
   if (named === 1 && sessionId !== undefined && entryId !== undefined) return { sessionId, entryId };
-  throw new AppError("INVALID_INPUT", "say what to forget: text, or path with startLine and endLine, or sessionId with entryId");
+  throw new AppError("INVALID_INPUT", "set what to forget: text, or path with startLine and endLine, or sessionId with entryId");
 }
 
 type Recalls = MethodResult<"memory.recalls">["recalls"];

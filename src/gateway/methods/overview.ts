@@ -1,9 +1,16 @@
 import { covers, type MethodResult } from "../../protocol/index.ts";
 import type { HandlersOf } from "./handler.ts";
 
-/** What the gateway does now, for a page. Places on disk are shown to who may change things. */
-export type OverviewPort = (asker: { readonly admin: boolean }) => Promise<MethodResult<"overview">>;
+/** What the gateway does now and did before, for a page. */
+export interface OverviewPort {
+  /** Places on disk are shown to who may change things. */
+  now(asker: { readonly admin: boolean }): Promise<MethodResult<"overview">>;
+  history(hours: number): Promise<MethodResult<"overview.history">>;
+}
 
-export function overviewHandlers(overview: OverviewPort): HandlersOf<"overview"> {
-  return { overview: (_params, { caller }) => overview({ admin: covers(caller.scopes, "operator.admin") }) };
+export function overviewHandlers(overview: OverviewPort): HandlersOf<"overview" | "overview.history"> {
+  return {
+    overview: (_params, { caller }) => overview.now({ admin: covers(caller.scopes, "operator.admin") }),
+    "overview.history": ({ hours = 24 }) => overview.history(hours),
+  };
 }

@@ -37,5 +37,5 @@ test("where no binding fits the default agent answers", async () => {
 });
 
 test("a thread without a chat is refused with what to give", async () => {
-  await expect(explain({ channel: "telegram", threadId: "7" })).rejects.toThrow("name the chat with peerId");
+  await expect(explain({ channel: "telegram", threadId: "7" })).rejects.toThrow("set peerId to the chat");
 });

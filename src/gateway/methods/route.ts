@@ -6,7 +6,7 @@ import type { HandlersOf } from "./handler.ts";
 
 function locationOf({ channel, accountId, peerKind, peerId, parentPeerId, threadId, guildId, teamId, roles }: MethodParams<"route.explain">): RouteLocation {
   if (peerId === undefined && (parentPeerId !== undefined || threadId !== undefined)) {
-    throw new AppError("INVALID_INPUT", "a thread is part of a chat: name the chat with peerId");
+    throw new AppError("INVALID_INPUT", "a thread belongs to a chat: set peerId to the chat");
   }
   const kind = peerKind ?? "direct";
   return {
@@ -22,7 +22,7 @@ function locationOf({ channel, accountId, peerKind, peerId, parentPeerId, thread
 }
 
 function stepText({ state, note }: TierStep): string {
-  if (state === "none") return note ?? "no binding fits";
+  if (state === "none") return note ?? "no binding matches";
   return note ?? state;
 }
 

@@ -57,7 +57,7 @@ test.each([
   ["failed", "blocked", "UNAVAILABLE", "could not be sent: blocked"],
   ["suppressed", "cancelled_by_message_sending_hook", "CONFLICT", "was not sent: cancelled_by_message_sending_hook"],
   ["unknown", undefined, "UNAVAILABLE", "may have arrived"],
-  ["pending", "not connected", "UNAVAILABLE", "is kept and goes out"],
+  ["pending", "not connected", "UNAVAILABLE", "is queued and will be sent"],
 ] as const)("a message that is %s is not answered with a receipt", async (state, why, code, words) => {
   const { call } = setup({ ...SENT, state, messageIds: [], ...(why === undefined ? {} : { why }) });
   await expect(call("send", { to: "5", message: "x", idempotencyKey: "k" })).rejects.toMatchObject({

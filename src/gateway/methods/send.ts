@@ -1,29 +1,14 @@
 /** Sending on request: `send`, `poll`, `message.action` and `message.resend`. */
 import { AppError } from "../../base/errors.ts";
 import { DEFAULT_CHANNEL } from "../../config/index.ts";
-import type { Delivery, Messages, SentMessage } from "../../conversation/index.ts";
+import { receiptOf, type Delivery, type Messages, type SentMessage } from "../../conversation/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { HandlersOf } from "./handler.ts";
 
 /** What the methods need of the conversation module. */
 export type MessagesPort = Pick<Messages, "send" | "poll" | "action"> & Pick<Delivery, "resend">;
 
-/** The answer for a message that went out. Everything else is an error that says how it stands. */
-function delivered(sent: SentMessage, runId: string): MethodResult<"send"> {
-  const { state, why, channel, receipt = {}, messageIds, rowIds } = sent;
-  if (state === "sent") {
-    const named = ["chatId", "channelId", "toJid", "conversationId", "pollId", "roomId", "timestamp"].filter((name) => receipt[name] !== undefined);
-    return { runId, messageId: messageIds.at(-1) ?? "unknown", channel, ...Object.fromEntries(named.map((name) => [name, receipt[name]])) };
-  }
-  const details = { state, rowIds, channel, ...(why === undefined ? {} : { why }) };
-  if (state === "suppressed") throw new AppError("CONFLICT", `the message was not sent: ${why ?? "it was suppressed"}`, { details });
-  if (state === "failed")
-    throw new AppError("UNAVAILABLE", `the message could not be sent: ${why ?? "no reason was given"}`, { details: { ...details, retryable: false } });
-  const words = state === "unknown" ? "it may have arrived" : "it is kept and goes out as soon as the channel takes it";
-  throw new AppError("UNAVAILABLE", `the message has no receipt yet: ${words}${why === undefined ? "" : ` (${why})`}`, {
-    details: { ...details, retryable: false },
-  });
-}
+const delivered = (sent: SentMessage, runId: string): MethodResult<"send"> => ({ runId, ...receiptOf(sent) });
 
 /** Runs with the named channel, else the only one, else the documented default. */
 async function withChannel<T>(named: string | undefined, run: (channel: { readonly channel?: string }) => Promise<T>): Promise<T> {
@@ -51,7 +36,7 @@ async function send(params: MethodParams<"send">, port: MessagesPort): Promise<M
 
 async function poll(params: MethodParams<"poll">, port: MessagesPort): Promise<MethodResult<"poll">> {
   const { to, accountId, threadId, question, options, maxSelections, durationSeconds, durationHours, silent, isAnonymous, idempotencyKey } = params;
-  if (durationSeconds !== undefined && durationHours !== undefined) throw new AppError("INVALID_INPUT", "give durationSeconds or durationHours, not both");
+  if (durationSeconds !== undefined && durationHours !== undefined) throw new AppError("INVALID_INPUT", "set durationSeconds or durationHours, not both");
   const asked = { ...given({ question, maxSelections, durationSeconds, durationHours, isAnonymous }), options: [...options] };
   const request = { ...given({ to, accountId, threadId, silent }), poll: asked };
   return delivered(await withChannel(params.channel, (channel) => port.poll({ ...request, ...channel })), idempotencyKey);
@@ -110,7 +95,7 @@ async function act(params: MethodParams<"message.action">, port: MessagesPort): 
 async function resend(id: string, runId: string, port: MessagesPort): Promise<MethodResult<"message.resend">> {
   const rowId = /^(?:out:)?(\d{1,15})$/.exec(id.trim())?.[1];
   if (rowId === undefined)
-    throw new AppError("INVALID_INPUT", `expected a delivery such as out:17, found ${JSON.stringify(id.slice(0, 80))}; openclaw why names it`);
+    throw new AppError("INVALID_INPUT", `expected a delivery such as out:17, found ${JSON.stringify(id.slice(0, 80))}; openclaw why shows it`);
   return delivered(await port.resend(Number(rowId)), runId);
 }
 

@@ -7,10 +7,11 @@ import { currentSnapshot } from "./config/shown.ts";
 import type { MethodDeps, SendTo } from "./deps.ts";
 import type { CallContext, HandlersOf } from "./handler.ts";
 import { agentList, knownAgent } from "./sessions/keys.ts";
+import { skillChangesHandlers } from "./skill-changes.ts";
 
 type SkillsPort = NonNullable<AgentPort["skills"]>;
 
-export interface SkillsDeps extends Pick<MethodDeps, "config"> {
+export interface SkillsDeps extends Pick<MethodDeps, "config" | "ids"> {
   readonly agent: AgentPort & { readonly skills: SkillsPort };
   readonly send: SendTo;
 }
@@ -78,6 +79,7 @@ async function install(
 /** Skills: what there is, and what is turned on. */
 export function skillsHandlers(deps: SkillsDeps): HandlersOf<"skills"> {
   return {
+    ...skillChangesHandlers(deps),
     "skills.status": (params) => status(params, deps),
     "skills.bins": () => bins(deps),
     "skills.install": (params, context) => install(params, deps, context),

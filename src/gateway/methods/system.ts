@@ -48,7 +48,7 @@ async function lookAtHealth(deps: Deps & { readonly channels?: Pick<ChannelsPort
     ts: clock.now(),
     durationMs: Math.round(clock.monotonic() - startedAt),
     ...channels,
-    heartbeatSeconds: 0,
+    heartbeatSeconds: Math.round((agents.find((agent) => agent.isDefault)?.heartbeat.everyMs ?? 0) / 1000),
     defaultAgentId,
     agents,
     sessions,

@@ -23,10 +23,15 @@ export interface TalkDeps {
 const USUAL_WORDS = ["openclaw", "claude", "computer"];
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 64;
+/** Nobody can say these: control characters, line breaks, changes of direction. */
+const UNSPOKEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
 
 const cleaned = (words: readonly unknown[]): readonly string[] => {
-  const kept = words.flatMap((word) => (typeof word === "string" && word.trim() !== "" ? [word.trim().slice(0, MAX_WORD_CHARS).toWellFormed()] : []));
-  return kept.length === 0 ? USUAL_WORDS : kept.slice(0, MAX_WORDS);
+  const kept = words.flatMap((word) =>
+    typeof word === "string" ? [word.replaceAll(UNSPOKEN, " ").trim().slice(0, MAX_WORD_CHARS).toWellFormed().trim()] : [],
+  );
+  const different = kept.filter((word, at) => word !== "" && kept.findIndex((other) => other.toLowerCase() === word.toLowerCase()) === at);
+  return different.length === 0 ? USUAL_WORDS : different.slice(0, MAX_WORDS);
 };
 
 /** Words that wake the gateway, in `<state>/settings/voicewake.json`. */
@@ -39,7 +44,7 @@ function wakeWords({ config, clock, ids }: TalkDeps) {
         return cleaned(isRecord(content) && Array.isArray(content["triggers"]) ? content["triggers"] : []);
       } catch (error) {
         if (systemCode(error) === "ENOENT" || error instanceof SyntaxError) return USUAL_WORDS;
-        throw fileError(path(), "could not read the words that wake the gateway", error);
+        throw fileError(path(), "could not read the wake words", error);
       }
     },
     write(words: readonly string[]): readonly string[] {
@@ -103,7 +108,7 @@ export interface SpeechDeps {
 }
 
 const NO_RECOGNISER =
-  "nothing here turns speech into text: set tools.media.audio.models, install whisper.cpp, or add a key for OpenAI, Groq, Deepgram or Google";
+  "no speech-to-text provider is configured: set tools.media.audio.models, install whisper.cpp, or add a key for OpenAI, Groq, Deepgram or Google";
 
 /** Talking with a client: what it records becomes text, and answers come back as sound. */
 export function talkingHandlers({ voice, config }: SpeechDeps) {
@@ -131,7 +136,7 @@ export function talkingHandlers({ voice, config }: SpeechDeps) {
 }
 
 /** Text into speech. */
-export function speechHandlers({ voice }: Pick<SpeechDeps, "voice">) {
+export function speechHandlers({ voice, config }: SpeechDeps) {
   const isReady = (speakers: Awaited<ReturnType<Voice["status"]>>["speakers"], id: string): boolean =>
     speakers.some((speaker) => speaker.id === id && speaker.missing === undefined);
   return {
@@ -171,13 +176,24 @@ export function speechHandlers({ voice }: Pick<SpeechDeps, "voice">) {
       (await voice()).change({ auto: "off" });
       return { enabled: false };
     },
-    async "tts.setProvider"({ provider: wanted }) {
+    async "tts.setProvider"({ provider: wanted }, { caller: { scopes } }) {
       const provider = SPEAKERS.find((id) => id === wanted)!;
-      (await voice()).change({ provider });
+      const all = await voice();
+      if (
+        provider !== "local" &&
+        !scopes.has("operator.admin") &&
+        (config.current.messages?.tts?.provider === "local" || (await all.status()).order[0] === "local")
+      )
+        throw new AppError(
+          "PERMISSION_DENIED",
+          "missing scope: operator.admin; speech is local now, and another provider would receive texts that stay on this machine",
+        );
+      all.change({ provider });
       return { provider };
     },
     async "tts.convert"({ text, channel = "" }, { signal }) {
-      return (await voice()).convert({ text, asVoiceNote: takesVoiceNotes(channel), signal });
+      const { failures, ...speech } = await (await voice()).convert({ text, asVoiceNote: takesVoiceNotes(channel), signal });
+      return { ...speech, ...(failures.length === 0 ? {} : { failures: [...failures] }) };
     },
   } satisfies HandlersOf<"tts.status" | "tts.providers" | "tts.enable" | "tts.disable" | "tts.setProvider" | "tts.convert">;
 }

@@ -1,3 +1,4 @@
+import type { BudgetReport } from "../../models/index.ts";
 import type { MethodParams, MethodResult } from "../../protocol/index.ts";
 import type { MethodDeps } from "./deps.ts";
 import type { HandlersOf } from "./handler.ts";
@@ -7,9 +8,19 @@ import { daysOf, NO_USAGE, totalsOf } from "./usage/totals.ts";
 /** How much of each provider's allowance is used. */
 export type QuotaPort = () => Promise<MethodResult<"usage.status">>;
 
+/** How much of each budget is used. */
+export type BudgetsPort = () => Promise<BudgetReport>;
+
 export interface UsageDeps extends Pick<MethodDeps, "config" | "store" | "clock"> {
   /** How much of each provider's allowance is used; absent where no models are. */
   readonly quota?: QuotaPort | undefined;
+  /** Without it `usage.budgets` is not answered. */
+  readonly budgets?: BudgetsPort | undefined;
+}
+
+async function budgetReport(budgets: BudgetsPort, now: number): Promise<MethodResult<"usage.budgets">> {
+  const { timeZone, budgets: states } = await budgets();
+  return { nowMs: now, timeZone, budgets: states.map((state) => ({ ...state })) };
 }
 
 async function cost(params: MethodParams<"usage.cost">, { store, clock }: UsageDeps): Promise<MethodResult<"usage.cost">> {
@@ -24,7 +35,9 @@ async function cost(params: MethodParams<"usage.cost">, { store, clock }: UsageD
 
 /** What was used and what it cost. */
 export function usageHandlers(deps: UsageDeps): HandlersOf<"usage" | "sessions.usage"> {
+  const { budgets } = deps;
   return {
+    "usage.budgets": budgets && (() => budgetReport(budgets, deps.clock.now())),
     "usage.status": () => deps.quota?.() ?? { updatedAt: deps.clock.now(), providers: [] },
     "usage.cost": (params) => cost(params, deps),
     "sessions.usage": (params) => readSessionsUsage(params, deps),

@@ -8,6 +8,7 @@ import { canonicalKey, knownAgent } from "./sessions/keys.ts";
 import type { RunningPort } from "./view/asked-commands.ts";
 import { createChanges, type Changes } from "./view/changes.ts";
 import { chatImage, chatPage } from "./view/page.ts";
+import type { SentFilePort } from "./view/whole-entry.ts";
 import type { Watchers } from "./view/watchers.ts";
 import type { MethodResult } from "../../protocol/index.ts";
 
@@ -48,6 +49,8 @@ export interface ViewDeps extends MethodDeps {
   readonly commands?: CommandsPort | undefined;
   /** Without it the output of commands is sent when they have ended. */
   readonly running?: RunningPort | undefined;
+  /** Without it `chat.file` and `chat.queued` are not answered. */
+  readonly sentFile?: SentFilePort | undefined;
   readonly send: SendTo;
   readonly isThere: (connId: string) => boolean;
   /** Fires when the gateway stops. */
@@ -70,13 +73,19 @@ function watchHandlers({ config, watchers, isThere }: ViewDeps, changes: Changes
 
 /** A conversation as a page shows it: read by position, kept in step, exported. */
 export function viewHandlers(deps: ViewDeps) {
-  const { config, commits, commands, stopping } = deps;
+  const { config, commits, commands, sentFile, stopping } = deps;
   const changes = commits && createChanges({ ...deps, commits });
   if (changes) stopping.addEventListener("abort", () => changes[Symbol.dispose](), { once: true });
   return {
     "chat.page": (params) => chatPage(params, deps),
     "chat.entry": async (params) => (await import("./view/whole-entry.ts")).chatEntry(params, deps),
     "chat.image": (params) => chatImage(params, deps),
+    ...(sentFile
+      ? {
+          "chat.file": async (params) => (await import("./view/whole-entry.ts")).chatFile(params, { ...deps, sentFile }),
+          "chat.queued": async (params) => (await import("./view/whole-entry.ts")).chatQueued(params, { ...deps, sentFile }),
+        }
+      : unavailable("chat.file", "chat.queued")),
     "sessions.context": async (params) => (await import("./view/context.ts")).sessionContext(params, deps),
     "sessions.export": async (params) => (await import("./view/export.ts")).exportSession(params, deps),
     ...(changes ? watchHandlers(deps, changes) : unavailable("chat.watch")),

@@ -50,7 +50,7 @@ async function closeForRestart(open: Running, { clock, log }: { readonly clock: 
   open.announceRestart();
   const isDone = (): boolean => open.gateway.running() + open.conversation.running() === 0;
   if (!(await waitUntil(isDone, { clock, everyMs: LOOK_MS, forMs: DRAIN_MS }))) {
-    log.warn(`${open.gateway.running()} requests and ${open.conversation.running()} runs were not finished before the restart; runs go on after it`);
+    log.warn(`${open.gateway.running()} requests and ${open.conversation.running()} runs were not finished before the restart; runs resume after it`);
   }
   // Callers that wait over HTTP for one of them are notified; clients are gone by then, and ask again.
   await drainGateway(open, RESTARTING, { clock, graceMs: 0 });

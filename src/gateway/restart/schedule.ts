@@ -45,10 +45,10 @@ export function createRestarts({ clock, log, pid, restartedAt, runs }: RestartsD
 
   async function begin(reason: string): Promise<void> {
     const waiting = runs();
-    if (waiting > 0) log.info(`the restart (${reason}) waits for ${waiting} runs, ${IDLE_MS / 1000} s at most`);
+    if (waiting > 0) log.info(`the restart (${reason}) waits for ${waiting} runs, up to ${IDLE_MS / 1000} s`);
     const idle = await waitUntil(() => runs() === 0, { clock, everyMs: LOOK_MS, forMs: IDLE_MS, signal: over.signal });
     if (over.signal.aborted) return;
-    if (!idle) log.warn(`the restart (${reason}) waits no longer for ${runs()} runs; what they do not finish goes on afterwards`);
+    if (!idle) log.warn(`the restart (${reason}) no longer waits for ${runs()} runs; unfinished runs resume afterwards`);
     due.resolve(reason);
   }
 

@@ -21,7 +21,7 @@ export function leaveSentinel(path: string, payload: SentinelPayload, deps: { re
     writeAtomic(path, `${JSON.stringify({ version: VERSION, payload }, null, 2)}\n`, { temporary: `${path}.${deps.ids.hex(4)}` });
     return path;
   } catch (error) {
-    deps.log.warn("the note for after the restart could not be written; the session will not be notified about the restart", { error });
+    deps.log.warn("the restart notice could not be written; the session will not be notified", { error });
     return null;
   }
 }
@@ -29,7 +29,7 @@ export function leaveSentinel(path: string, payload: SentinelPayload, deps: { re
 function parseSentinel(text: string): SentinelPayload {
   const sentinel: unknown = JSON.parse(text);
   const { version, payload } = isRecord(sentinel) ? sentinel : {};
-  if (version !== VERSION) throw new Error(`version ${VERSION} was expected, not ${String(version)}`);
+  if (version !== VERSION) throw new Error(`expected version ${VERSION}, found ${String(version)}`);
   const { kind, status, ts, sessionKey, message, stats } = isRecord(payload) ? payload : {};
   if (typeof kind !== "string" || typeof status !== "string" || typeof ts !== "number")
     throw new Error("payload.kind, payload.status and payload.ts are needed");
@@ -73,12 +73,12 @@ export async function takeSentinel(path: string, deps: SentinelDeps): Promise<vo
     payload = parseSentinel(readFileSync(path, "utf8"));
   } catch (error) {
     if (systemCode(error) === "ENOENT") return;
-    deps.log.warn(`the note of the last restart cannot be read and is thrown away: ${path}: ${messageOf(error)}`);
+    deps.log.warn(`the restart notice cannot be read and was discarded: ${path}: ${messageOf(error)}`);
     return rmSync(path, { force: true });
   }
   try {
     const idempotencyKey = `restart:${payload.kind}:${payload.ts}`;
-    const sessionKey = await queueSystemEvent(deps, { text: noticeOf(payload), sessionKey: payload.sessionKey, idempotencyKey });
+    const sessionKey = await queueSystemEvent(deps, { text: noticeOf(payload), sessionKey: payload.sessionKey, idempotencyKey, keep: true });
     rmSync(path, { force: true });
     const address = deps.deliver && (await chatOf(deps, sessionKey));
     if (address) await deps.deliver?.(address, noticeOf(payload), sessionKey);

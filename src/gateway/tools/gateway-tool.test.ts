@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { AppError } from "../../base/errors.ts";
-import type { ToolOutcome } from "../../tools/index.ts";
+import type { ToolContext, ToolOutcome } from "../../tools/index.ts";
 import { gatewayTool, type GatewayActions } from "./gateway-tool.ts";
 
 type Asked = readonly [action: string, request?: unknown];
@@ -51,7 +51,7 @@ test.each<[string, Record<string, unknown>, readonly Asked[], unknown]>([
   [
     "restart has a delay and a reason",
     { action: "restart" },
-    [["restart", { ...here, delayMs: 2000, reason: "asked for by the agent" }]],
+    [["restart", { ...here, delayMs: 2000, reason: "requested by the agent" }]],
     { ok: true, pid: 7, signal: "SIGUSR1", delayMs: 2000 },
   ],
   [
@@ -60,7 +60,7 @@ test.each<[string, Record<string, unknown>, readonly Asked[], unknown]>([
     [["restart", { sessionKey: "agent:main:other", note: "back", delayMs: 60_000, reason: "x".repeat(200) }]],
     { delayMs: 60_000 },
   ],
-  ["restart at once", { action: "restart", delayMs: -5 }, [["restart", { ...here, delayMs: 0, reason: "asked for by the agent" }]], { delayMs: 0 }],
+  ["restart at once", { action: "restart", delayMs: -5 }, [["restart", { ...here, delayMs: 0, reason: "requested by the agent" }]], { delayMs: 0 }],
   ["config.get", { action: "config.get" }, [["config.get"]], { ok: true, result: { hash: "h1" } }],
   ["config.schema", { action: "config.schema" }, [["config.schema"]], { ok: true, result: { version: "1" } }],
   [
@@ -99,12 +99,13 @@ test.each<[string, Record<string, unknown>, RegExp]>([
 });
 
 test("a change of rights is the operator's to agree to; what changes no rights is not asked about", () => {
-  const { asks } = fixture().tool;
-  expect(asks!({ action: "config.patch", raw: '{tools:{exec:{security:"full"}}}' })).toMatchObject({
+  const { tool } = fixture();
+  const asks = (params: Readonly<Record<string, unknown>>): unknown => tool.asks!(params, {} as ToolContext);
+  expect(asks({ action: "config.patch", raw: '{tools:{exec:{security:"full"}}}' })).toMatchObject({
     title: "Change the configuration (tools.exec.security)",
     description: '{tools:{exec:{security:"full"}}}',
   });
-  expect(asks!({ action: "config.apply", raw: "{}" })).toMatchObject({ title: "Change the configuration (everything)" });
+  expect(asks({ action: "config.apply", raw: "{}" })).toMatchObject({ title: "Change the configuration (everything)" });
   for (const params of [{ action: "config.get" }, { action: "restart" }, { action: "config.patch", raw: '{ui:{seamColor:"#fff"}}' }])
-    expect(asks!(params)).toBeUndefined();
+    expect(asks(params)).toBeUndefined();
 });

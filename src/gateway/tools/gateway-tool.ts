@@ -105,8 +105,8 @@ export function gatewayTool(deps: GatewayToolDeps): Tool {
         reason: { type: "string", description: `restart: why, at most ${MAX_REASON} characters` },
         raw: { type: "string", description: "config.apply: the whole configuration; config.patch: the part to merge; JSON" },
         baseHash: { type: "string", description: "Hash of the configuration that the change is based on, from config.get" },
-        sessionKey: { type: "string", description: "Session to tell when it is done; this one when absent" },
-        note: { type: "string", description: "What to tell it" },
+        sessionKey: { type: "string", description: "Session to notify when it is done; this one by default" },
+        note: { type: "string", description: "Message for it" },
         restartDelayMs: { type: "number" },
       },
       required: ["action"],
@@ -156,7 +156,7 @@ async function carryOut({ actions, mayRestart }: GatewayToolDeps, action: Action
   switch (action) {
     case "restart": {
       if (!mayRestart()) return failedOutcome("Restarts are switched off: commands.restart is false.");
-      const reason = textOf(call, "reason").slice(0, MAX_REASON) || "asked for by the agent";
+      const reason = textOf(call, "reason").slice(0, MAX_REASON) || "requested by the agent";
       const report = await actions.restart({ ...noteOf(call), delayMs: delayOf(call, "delayMs") ?? RESTART_DELAY_MS, reason });
       return { ...jsonOutcome(report), isError: !report.ok };
     }

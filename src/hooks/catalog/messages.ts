@@ -4,13 +4,13 @@ import { cancelEnds, cancelling, decide, handled, handledEnds, observe } from ".
 
 /** Inbound and outbound messages. */
 export const messageHooks: Readonly<Record<keyof MessageHooks, HookSpec>> = {
-  inbound_claim: decide("messages", "A message has come in and belongs to nobody yet: takes it, with an answer or in silence.", {
+  inbound_claim: decide("messages", "A message has arrived and is not claimed yet: claims it, with or without an answer.", {
     fields: { handled, reply: { type: "record", merge: "first" } },
     terminal: handledEnds,
     whole: {},
   }),
-  message_received: observe("messages", "A message has come in."),
-  before_dispatch: decide("messages", "Before a dispatch is handed on: rewrites it, answers it, or stops it.", {
+  message_received: observe("messages", "A message has arrived."),
+  before_dispatch: decide("messages", "Before a message is dispatched: rewrites it, answers it, or stops it.", {
     fields: {
       handled,
       text: { type: "text", merge: "last", withTerminal: true },
@@ -19,7 +19,7 @@ export const messageHooks: Readonly<Record<keyof MessageHooks, HookSpec>> = {
     },
     terminal: [...handledEnds, ...cancelEnds],
   }),
-  reply_dispatch: decide("messages", "The last step of sending a reply: takes part, or takes it over.", {
+  reply_dispatch: decide("messages", "The last step of sending a reply: takes part, or takes over.", {
     fields: { handled, queuedFinal: { type: "flag", merge: "first" }, counts: { type: "record", merge: "first" } },
     terminal: handledEnds,
     whole: {},
@@ -35,12 +35,12 @@ export const messageHooks: Readonly<Record<keyof MessageHooks, HookSpec>> = {
   }),
   reply_payload_sending: decide(
     "messages",
-    "A reply in its final shape is about to go out: rewrites or cancels it. Marks of trust are neither shown nor taken.",
+    "A reply in its final form is about to go out: rewrites or cancels it. Trust markers are neither shown nor accepted.",
     {
       fields: { payload: { type: "record", merge: "last", rewrites: "payload" }, ...cancelling },
       hides: { in: "payload", keys: ["trustedLocalMedia"] },
       terminal: cancelEnds,
     },
   ),
-  message_sent: observe("messages", "A message went out, or could not."),
+  message_sent: observe("messages", "A message was sent, or could not be sent."),
 };

@@ -6,7 +6,7 @@ import { answerAtOnce, blocked, blockEnds, blocking, decide, observe } from "./k
 export const toolHooks: Readonly<Record<keyof ToolHooks, HookSpec>> = {
   before_tool_call: decide(
     "tools",
-    "Before a tool runs: changes its parameters, blocks it, or has the operator asked. A handler may still block after another one asked.",
+    "Before a tool runs: changes its parameters, blocks it, or requests the operator's approval. A handler may still block after another one requested approval.",
     {
       onThrow: "block",
       onTimeout: "operator",
@@ -34,7 +34,7 @@ export const toolHooks: Readonly<Record<keyof ToolHooks, HookSpec>> = {
 };
 
 /** Trusted tool policies return the same results as `before_tool_call`, run before it, and block whenever they fail. */
-export const TOOL_POLICY: HookSpec = decide("tools", "A policy of the host for calls of tools.", {
+export const TOOL_POLICY: HookSpec = decide("tools", "A host policy for tool calls.", {
   onThrow: "block",
   onTimeout: "block",
   strict: true,

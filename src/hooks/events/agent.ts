@@ -18,7 +18,7 @@ export interface AgentHookContext extends HookContextBase {
   channelId?: string;
   senderId?: string;
   chatId?: string;
-  /** Never filled; old plugins read it. */
+  /** Not supplied; old plugins read it. */
   senderExternalId?: string;
   channelContext?: { sender?: { id?: string; [key: string]: unknown }; chat?: { id?: string; [key: string]: unknown } };
   trace?: HookTrace;
@@ -68,6 +68,7 @@ export interface BeforePromptBuildEvent extends HookEventBase {
   prompt: string;
   messages: unknown[];
   currentUserMessage?: string;
+  /** Not supplied: the message has no entry in the transcript yet. */
   currentUserMessageId?: string;
 }
 export interface BeforePromptBuildResult extends PromptContext {

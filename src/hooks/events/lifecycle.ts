@@ -1,11 +1,19 @@
 /** The gateway itself, its schedule, installations, pairing requests. */
 import type { HookContextBase, HookEventBase, NoResult } from "./values.ts";
 
+/** The gateway's scheduled jobs. What cannot be done is refused with an error that says why. */
+export interface HookCron {
+  list(options?: { includeDisabled?: boolean }): Promise<CronJobSnapshot[]>;
+  add(job: Record<string, unknown>): Promise<CronJobSnapshot>;
+  update(id: string, patch: Record<string, unknown>): Promise<CronJobSnapshot>;
+  remove(id: string): Promise<{ ok: boolean; removed: boolean }>;
+}
+
 export interface GatewayHookContext extends HookContextBase {
   port?: number;
   config?: unknown;
   workspaceDir?: string;
-  getCron?: () => unknown;
+  getCron?: () => HookCron | undefined;
 }
 
 export interface GatewayStartEvent extends HookEventBase {
@@ -32,6 +40,7 @@ export interface CronChangedEvent extends HookEventBase {
   job?: CronJobSnapshot;
   deliveryStatus?: "not-requested" | "delivered" | "not-delivered" | "unknown";
   status?: string;
+  /** Not supplied: `status` says how a run ended. */
   completionStatus?: string;
   nextRunAtMs?: number;
 }

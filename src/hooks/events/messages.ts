@@ -14,6 +14,7 @@ export interface MessageHookContext extends HookContextBase {
   traceId?: string;
   spanId?: string;
   parentSpanId?: string;
+  /** 0: the message of a person or a client. */
   callDepth?: number;
 }
 
@@ -100,10 +101,13 @@ export interface ReplyDispatchEvent extends HookEventBase {
   /** `agent` or `acp`, as filters name it. */
   dispatchKind?: string;
   isHeartbeat?: boolean;
+  /** A recording came with the message. */
   inboundAudio?: boolean;
+  /** Not supplied: a reply always goes to where its message came from. */
   shouldRouteToOriginating?: boolean;
   originatingChannel?: string;
   originatingTo?: string;
+  /** Not supplied: a run whose answer is not delivered is not dispatched. */
   suppressUserDelivery?: boolean;
 }
 export interface ReplyDispatchContext extends HookContextBase {
@@ -111,7 +115,9 @@ export interface ReplyDispatchContext extends HookContextBase {
   dispatcher?: unknown;
   /** Fires when the run is aborted or the handler's budget is used up. */
   abortSignal?: AbortSignal;
+  /** Adds a debug line to the log; the gateway itself records how each message ended. */
   recordProcessed?: (...args: unknown[]) => void;
+  /** Adds a debug line to the log; a session is idle when its last turn has ended. */
   markIdle?: (...args: unknown[]) => void;
   trace?: HookTrace;
 }

@@ -10,24 +10,29 @@ export interface ToolHookContext extends HookContextBase {
   runId?: string;
   jobId?: string;
   toolCallId?: string;
+  /** Not supplied: no tool here shares its name with another one. */
   toolKind?: string;
+  /** Not supplied, as `toolKind`. */
   toolInputKind?: string;
   channelId?: string;
   messageProvider?: string;
+  /** Who the call is made for: `channel`, `accountId`, `senderId` and `senderIsOwner`. */
   requester?: Record<string, unknown>;
   trace?: HookTrace;
   /** Fires when the run is aborted or the handler's budget is used up. */
   abortSignal?: AbortSignal;
-  /** This plugin's state in the session. */
+  /** Not supplied: the extension's `project` receives the state. */
   getSessionExtension?: (namespace: string) => unknown;
 }
 
 export interface BeforeToolCallEvent extends HookEventBase {
   toolName: string;
   params: Record<string, unknown>;
+  /** Not supplied: no tool here shares its name with another one. */
   toolKind?: string;
+  /** Not supplied, as `toolKind`. */
   toolInputKind?: string;
-  /** Paths that the host derived from the parameters; may be incomplete or too many. */
+  /** Absolute paths that calls of `read`, `write`, `edit` and `apply_patch` name; a malformed patch may have more. */
   derivedPaths?: string[];
   runId?: string;
   toolCallId?: string;

@@ -56,7 +56,7 @@ export class Accumulator {
 
   private takeEnvironment(entry: Entry, raw: unknown, complaints: EntryComplaints): HookCallOutcome {
     if (!isRecord(raw)) {
-      complaints.wrong(undefined, "an object of texts");
+      complaints.wrong(undefined, "an object of strings");
       return "ignored";
     }
     const dropped = (this.environment ??= new MergedEnvironment()).add(raw);
@@ -69,7 +69,7 @@ export class Accumulator {
 
   private unfit(entry: Entry, error: unknown): HookCallOutcome {
     if (error instanceof UnfitResult) {
-      this.block(entry, `returned something from ${entry.hook} that is no decision: ${error.message}`);
+      this.block(entry, `returned something from ${entry.hook} that is not a decision: ${error.message}`);
       return "decided";
     }
     // A getter that throws, or a cycle: the handler's own fault.

@@ -31,7 +31,7 @@ export function noteFailure(engine: Engine, entry: Entry, error: unknown): void 
   entry.tally.failures += 1;
   const at = { ...facts(entry), ...findLocation(entry, error) };
   if (entry.spec.sensitive) {
-    engine.log.error(`plugin ${entry.pluginId}: its ${entry.hook} handler failed; what it said may hold private text and is not kept`, at);
+    engine.log.error(`plugin ${entry.pluginId}: its ${entry.hook} handler failed; its error may contain private text and is not logged`, at);
     return;
   }
   const text = messageOf(error);

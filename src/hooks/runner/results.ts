@@ -38,7 +38,7 @@ export function typeText(type: FieldType): string {
     flag: "true or false",
     record: "an object",
     list: "a list",
-    texts: "a list of texts",
+    texts: "a list of strings",
     approval: "an object with title and description",
   }[type];
 }
@@ -57,7 +57,7 @@ export function readResult(spec: HookSpec, raw: unknown, injects: boolean, compl
   if (raw === undefined || raw === null) return undefined;
   if (!isRecord(raw)) {
     complain.wrong(undefined, "an object");
-    if (spec.strict) throw new UnfitResult("its result is no object");
+    if (spec.strict) throw new UnfitResult("its result is not an object");
     return undefined;
   }
   const fields: Fields = {};
@@ -83,7 +83,7 @@ export function readResult(spec: HookSpec, raw: unknown, injects: boolean, compl
   if (spec.whole && !terminal) {
     const { provisional } = spec.whole;
     if (provisional && says(fields, provisional)) return { fields, terminal };
-    if (spec.strict) throw new UnfitResult("its result is no known decision");
+    if (spec.strict) throw new UnfitResult("its result is not a known decision");
     return undefined;
   }
   return any ? { fields, terminal } : undefined;

@@ -1,9 +1,9 @@
-/** Parts of office files, which are zip archives. Runs in the thread for documents. */
+/** Reads the parts of office files, which are zip archives. Runs in the document thread. */
 import { fromBuffer, type Entry, type ZipFile } from "yauzl";
 import { DocumentProblem } from "./problem.ts";
 
 const MAX_ENTRIES = 20_000;
-/** Bytes of all parts that are unpacked, whatever the archive claims. */
+/** Most bytes to unpack from all parts, whatever sizes the archive declares. */
 const MAX_UNPACKED = 64 * 1024 * 1024;
 
 /** Reads parts by name. */
@@ -16,7 +16,7 @@ export interface Archive {
 function opened(data: Buffer): Promise<ZipFile> {
   const { promise, resolve, reject } = Promise.withResolvers<ZipFile>();
   fromBuffer(data, { lazyEntries: true, validateEntrySizes: true }, (error, zip) =>
-    error ? reject(new DocumentProblem("the file is damaged or no office file")) : resolve(zip),
+    error ? reject(new DocumentProblem("the file is damaged or not an office file")) : resolve(zip),
   );
   return promise;
 }

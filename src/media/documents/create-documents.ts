@@ -118,6 +118,7 @@ export function createDocuments({ clock }: { readonly clock: Clock }): Documents
   const queued = createQueue();
   return {
     async read(file, limits, signal) {
+      if (file.data.length === 0) throw new AppError("INVALID_INPUT", "the file is empty");
       const kind = documentKind(file.mimeType, file.data);
       if (kind === undefined) throw new AppError("INVALID_INPUT", `files of type ${file.mimeType} are not read`);
       if (kind === "old-office") throw new AppError("INVALID_INPUT", "old office files are not read; save it as docx, xlsx or pptx");

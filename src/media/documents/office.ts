@@ -21,7 +21,7 @@ function createCollector(maxChars: number) {
     result: (): DocumentText => ({
       text: parts
         .join("")
-        .replaceAll(/[ \t]+\n/g, "\n")
+        .replaceAll(/(?<![ \t])[ \t]+\n/g, "\n")
         .replaceAll(/\n{3,}/g, "\n\n")
         .trim(),
       truncated: isCut,
@@ -38,26 +38,71 @@ interface Rules {
   readonly ends?: Readonly<Record<string, string>>;
   /** Elements whose content is not shown. */
   readonly without?: readonly string[];
+  /** Elements of a table: each row is a line of comma-separated values. */
+  readonly table?: { readonly row: string; readonly cell: string };
 }
 
 const WORD: Rules = {
   textIn: "w:t",
   begins: { "w:tab": "\t", "w:br": "\n", "w:cr": "\n" },
-  ends: { "w:p": "\n", "w:tc": "\t", "w:tr": "\n" },
+  ends: { "w:p": "\n" },
   without: ["w:del"],
+  table: { row: "w:tr", cell: "w:tc" },
 };
-const SLIDE: Rules = { textIn: "a:t", begins: { "a:br": "\n" }, ends: { "a:p": "\n", "a:tc": "\t" } };
+const SLIDE: Rules = { textIn: "a:t", begins: { "a:br": "\n" }, ends: { "a:p": "\n" }, table: { row: "a:tr", cell: "a:tc" } };
 const OPEN_TEXT: Rules = {
   begins: { "text:tab": "\t", "text:line-break": "\n", "text:s": " " },
   ends: { "text:p": "\n", "text:h": "\n", "text:list-item": "\n", "draw:page": "\n" },
   without: ["text:tracked-changes", "office:annotation", "office:scripts", "office:styles", "office:automatic-styles"],
+  table: { row: "table:table-row", cell: "table:table-cell" },
 };
 
-function addXml(out: Collector, xml: string, { textIn, begins = {}, ends = {}, without = [] }: Rules): void {
+const oneLine = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(" ");
+
+/** Puts the cells of a table into lines. What stands in a table inside of a cell is part of that cell. */
+function createTable(out: Collector, table: Rules["table"]) {
+  let rows = 0;
+  let cells = 0;
+  let row: string[] = [];
+  let cell = "";
+  return {
+    add(text: string): void {
+      if (cells > 0) cell += text;
+      else out.add(text);
+    },
+    open(name: string, isEmpty: boolean): void {
+      if (name === table?.cell && isEmpty && cells === 0) row.push("");
+      if (isEmpty) return;
+      if (name === table?.row) rows += 1;
+      else if (name === table?.cell) cells += 1;
+    },
+    close(name: string): void {
+      if (name === table?.cell && cells > 0) {
+        cells -= 1;
+        if (cells > 0) return;
+        row.push(asCell(oneLine(cell)));
+        cell = "";
+      } else if (name === table?.row && rows > 0) {
+        rows -= 1;
+        if (rows > 0) return;
+        if (row.some((text) => text !== "")) out.add(`${row.join(",")}\n`);
+        row = [];
+      }
+    },
+  };
+}
+
+function addXml(collector: Collector, xml: string, { textIn, begins = {}, ends = {}, without = [], table }: Rules): void {
+  const out = createTable(collector, table);
   let inText = 0;
   let hidden = 0;
   for (const token of xmlTokens(xml)) {
-    if (out.isFull()) return;
+    if (collector.isFull()) return;
     if (token.type === "text") {
       if (hidden === 0 && (textIn === undefined ? token.text.trim() !== "" : inText > 0)) out.add(token.text);
     } else if (token.type === "open") {
@@ -65,11 +110,13 @@ function addXml(out: Collector, xml: string, { textIn, begins = {}, ends = {}, w
       if (token.name === textIn && !token.isEmpty) inText += 1;
       const begin = begins[token.name];
       if (begin !== undefined && hidden === 0) out.add(begin);
+      out.open(token.name, token.isEmpty);
     } else {
       if (without.includes(token.name)) hidden = Math.max(0, hidden - 1);
       if (token.name === textIn) inText = Math.max(0, inText - 1);
       const end = ends[token.name];
       if (end !== undefined && hidden === 0) out.add(end);
+      out.close(token.name);
     }
   }
 }
@@ -167,7 +214,7 @@ async function readSheets(archive: Archive, out: Collector): Promise<void> {
 }
 
 /** Spreadsheets of OpenDocument: a line for each row. */
-const OPEN_SHEET: Rules = { ...OPEN_TEXT, ends: { "table:table-cell": ",", "table:table-row": "\n", "table:table": "\n" } };
+const OPEN_SHEET: Rules = { ...OPEN_TEXT, ends: { ...OPEN_TEXT.ends, "table:table": "\n" } };
 
 export async function readOffice(data: Uint8Array, { maxChars }: DocumentLimits): Promise<DocumentText> {
   const archive = await openArchive(data);
@@ -180,6 +227,6 @@ export async function readOffice(data: Uint8Array, { maxChars }: DocumentLimits)
   else if (has("content.xml")) {
     const isSheet = (await archive.text("mimetype")).includes("spreadsheet");
     addXml(out, await archive.text("content.xml"), isSheet ? OPEN_SHEET : OPEN_TEXT);
-  } else throw new DocumentProblem("the archive is no office file");
+  } else throw new DocumentProblem("the archive is not an office file");
   return out.result();
 }

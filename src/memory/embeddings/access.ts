@@ -70,7 +70,7 @@ class Accesses {
       const found = await this.#remote(id, id === order[0]);
       if ("access" in found) return found;
     }
-    return { why: "no embedding provider is set up: no local model and no key for openai, gemini or voyage was found" };
+    return { why: "no embedding provider is set up: no local model and no key for openai, gemini or voyage found" };
   }
 
   #fileOf(path: string): string {

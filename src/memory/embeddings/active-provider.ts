@@ -64,14 +64,14 @@ export function createActiveProvider(settings: EmbeddingSettings, deps: ActivePr
     const why = messageOf(error);
     if (access && access !== second && second && !fallback) {
       fallback = { from: access.id, reason: why };
-      notice(`embeddings of ${access.id} failed (${why}); ${second.id} is used from now on`);
+      notice(`embeddings of ${access.id} failed (${why}); switched to ${second.id}`);
       void embedder?.[Symbol.asyncDispose]();
       access = second;
       embedder = make(second);
       [reason, answered, since] = [undefined, false, undefined];
       return;
     }
-    if (failures === 0) notice(`${why}; search goes on by words`);
+    if (failures === 0) notice(`${why}; search continues by words only`);
     failures += 1;
     reason = why;
     since ??= now();

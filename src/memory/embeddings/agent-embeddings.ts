@@ -203,11 +203,11 @@ class Semantic implements AgentEmbeddings {
       const [vector] = result.vectors;
       const known = this.#opened?.vectors;
       if (vector && known && !known.fits(vector))
-        throw new AppError("UNAVAILABLE", `${embedder.id} answered with ${vector.length} dimensions, but the index has ${known.dims}`);
+        throw new AppError("UNAVAILABLE", `${embedder.id} returned ${vector.length} dimensions, but the index has ${known.dims}`);
       return result;
     });
     const [vector] = vectors;
-    if (!vector) throw new AppError("UNAVAILABLE", "the provider answered without a vector");
+    if (!vector) throw new AppError("UNAVAILABLE", "the provider returned no vector");
     return vector;
   }
 
@@ -245,7 +245,7 @@ class Semantic implements AgentEmbeddings {
 
   /** Until a slow question is answered, others are not waited for. */
   #waitFor(asked: Promise<unknown>, provider: string): void {
-    this.#slowReason = `${provider} takes longer than ${this.#waitMs} ms for a question`;
+    this.#slowReason = `${provider} takes longer than ${this.#waitMs} ms for a query`;
     this.#slow = asked
       .then(() => (this.#slowReason = undefined))
       .catch(() => undefined)

@@ -20,17 +20,17 @@ export function rowsOf(value: unknown): { readonly vectors: readonly unknown[]; 
 
 /** Vectors of one length, made of numbers. Throws `UNAVAILABLE` for anything else that a provider may answer. */
 export function checkVectors(who: string, values: readonly unknown[], count: number): readonly Float32Array[] {
-  if (values.length !== count) throw new AppError("UNAVAILABLE", `${who} answered with ${values.length} vectors for ${count} texts`);
+  if (values.length !== count) throw new AppError("UNAVAILABLE", `${who} returned ${values.length} vectors for ${count} texts`);
   const [first] = values;
   const dims = Array.isArray(first) || first instanceof Float32Array ? first.length : 0;
   return values.map((value) => {
-    if (!(Array.isArray(value) || value instanceof Float32Array) || value.length === 0) throw new AppError("UNAVAILABLE", `${who} answered without a vector`);
-    if (value.length !== dims) throw new AppError("UNAVAILABLE", `${who} answered with vectors of ${dims} and of ${value.length} dimensions in one request`);
+    if (!(Array.isArray(value) || value instanceof Float32Array) || value.length === 0) throw new AppError("UNAVAILABLE", `${who} returned no vector`);
+    if (value.length !== dims) throw new AppError("UNAVAILABLE", `${who} returned vectors of ${dims} and of ${value.length} dimensions in one request`);
     const vector = new Float32Array(dims);
     for (let at = 0; at < dims; at += 1) {
       const number: unknown = value[at];
       if (typeof number !== "number" || !Number.isFinite(number))
-        throw new AppError("UNAVAILABLE", `${who} answered with a vector that has values other than numbers`);
+        throw new AppError("UNAVAILABLE", `${who} returned a vector with values that are not numbers`);
       vector[at] = number;
     }
     return normalised(vector);

@@ -163,8 +163,8 @@ class IndexFilling implements Filling {
     const { vectors, key } = this.#deps;
     const odd = result.vectors.find((vector) => !vectors.fits(vector));
     if (!odd) return result;
-    const what = `${key.provider} answered with ${odd.length} dimensions, but ${key.model} had ${vectors.dims}`;
-    throw new AppError("UNAVAILABLE", `${what}; make the index again: openclaw memory index --force`);
+    const what = `${key.provider} returned ${odd.length} dimensions, but ${key.model} had ${vectors.dims}`;
+    throw new AppError("UNAVAILABLE", `${what}; rebuild the index: openclaw memory index --force`);
   }
 
   async #direct(texts: readonly Text[]): Promise<void> {
@@ -187,7 +187,7 @@ class IndexFilling implements Filling {
       await this.#direct(texts.slice(0, half));
       await this.#direct(texts.slice(half));
     } else if (active.hasAnswered && vectors.dims !== undefined) {
-      notice(`embeddings: ${key.provider} refuses a text, which is found by its words only: ${error.message}`);
+      notice(`embeddings: ${key.provider} rejects a text, which can be found by its words only: ${error.message}`);
       this.#store(texts, { vectors: [new Float32Array(vectors.dims)], tokens: 0 }, false);
     } else {
       active.failed(error);
@@ -224,7 +224,7 @@ class IndexFilling implements Filling {
       this.batchFailures += 1;
       this.batchError = messageOf(error);
       notice(
-        `embeddings: a batch failed (${this.batchError}); ${this.batchFailures >= BATCH_FAILURES ? "batches are not used any more" : "it is asked for directly"}`,
+        `embeddings: a batch failed (${this.batchError}); ${this.batchFailures >= BATCH_FAILURES ? "batches are no longer used" : "requested directly instead"}`,
       );
       return false;
     }

@@ -6,17 +6,17 @@ import { loadProfiles } from "../../models/index.ts";
 import type { ProviderAccess } from "./types.ts";
 
 export interface ProviderRequest {
-  /** Below the base URL, or a whole URL of the same host. */
+  /** Relative to the base URL, or an absolute URL on the same host. */
   readonly path: string;
   readonly method?: "GET" | "POST";
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, with its type. */
+  /** Sent unchanged, with this content type. */
   readonly raw?: { readonly type: string; readonly bytes: Uint8Array } | undefined;
-  /** For everything, with retries. */
+  /** Total time, including retries. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The answer is text: lines of JSON. */
+  /** The response is text: lines of JSON. */
   readonly text?: boolean;
 }
 
@@ -37,12 +37,12 @@ export interface ClientDeps {
 const TRIES = 3;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;
-/** A group of 8000 tokens is answered with some 20 vectors; a file of a batch has many thousands. */
+/** A group of 8000 tokens returns about 20 vectors; a batch file has many thousands. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 const SHOWN = 200;
 
-/** A failed answer: its status, and what the provider says about it. */
+/** An error response: its status and the provider's message. */
 interface Refusal {
   readonly status: number;
   readonly message: string;
@@ -51,7 +51,7 @@ interface Refusal {
 
 const isWorthRetrying = (status: number): boolean => status === 429 || status === 408 || status >= 500;
 
-/** Seconds, or a date. */
+/** Milliseconds from a `Retry-After` header, which holds seconds or a date. */
 function retryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const seconds = Number(value);
@@ -68,7 +68,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The provider's own message in an error answer. */
+/** The provider's own message in an error response. */
 function messageIn(text: string): string {
   const value = parse(text);
   const error = isRecord(value) ? (value["error"] ?? value["detail"] ?? value["message"]) : undefined;
@@ -83,7 +83,7 @@ function failureOf(id: string, status: number, message: string): AppError {
   return new AppError(code, `${id} embeddings: status ${status}: ${message}`, { details: { provider: id, status } });
 }
 
-const unreached = (id: string, message: string): AppError => new AppError("UNAVAILABLE", `${id} embeddings: ${message}`, { details: { provider: id } });
+const unreachable = (id: string, message: string): AppError => new AppError("UNAVAILABLE", `${id} embeddings: ${message}`, { details: { provider: id } });
 
 export function createClient(access: ProviderAccess, { version, keyHeader, sleep }: ClientDeps): ProviderClient {
   const { id, baseUrl, keys } = access;
@@ -92,8 +92,8 @@ export function createClient(access: ProviderAccess, { version, keyHeader, sleep
   for (const value of Object.values(access.headers)) redactor.register(value);
   const shown = (text: string): string => redactor.text(text.replaceAll(/\s+/g, " ").trim()).slice(0, SHOWN);
 
-  /** One request with one key: the answer, or the refusal. */
-  async function once(request: ProviderRequest, key: string | undefined, timeoutMs: number): Promise<{ readonly value: unknown } | Refusal> {
+  /** Sends the request once with one key. */
+  async function sendOnce(request: ProviderRequest, key: string | undefined, timeoutMs: number): Promise<{ readonly value: unknown } | Refusal> {
     const { path, body, raw, signal, text: asText = false } = request;
     const url = /^https?:\/\//.test(path) ? path : `${baseUrl}${path}`;
     const headers: Record<string, string> = {
@@ -103,7 +103,7 @@ export function createClient(access: ProviderAccess, { version, keyHeader, sleep
       ...(key === undefined ? {} : keyHeader(key)),
     };
     for (const [name, value] of Object.entries(access.headers)) headers[name.toLowerCase()] = value;
-    // The operator named this host, so it may be on a private network. Nothing is followed from it: keys go nowhere else.
+    // The operator named this host, so it may be on a private network. Redirects are not followed: keys go nowhere else.
     using answer = await guardedFetch({
       url,
       method: request.method ?? (body === undefined && !raw ? "GET" : "POST"),
@@ -118,20 +118,20 @@ export function createClient(access: ProviderAccess, { version, keyHeader, sleep
     const { bytes, truncated } = await answer.read(asText ? MAX_FILE_BYTES : MAX_BYTES);
     const text = bytes.toString("utf8");
     if (answer.status >= 200 && answer.status < 300) {
-      if (truncated) throw new AppError("OVERLOADED", `${id} answered with more than ${Math.round(bytes.length / 1024 / 1024)} MB`);
+      if (truncated) throw new AppError("OVERLOADED", `${id} returned more than ${Math.round(bytes.length / 1024 / 1024)} MB`);
       if (asText) return { value: text };
       const value = parse(text);
-      if (value === undefined) return { status: 502, message: "its answer is not complete JSON", retryAfterMs: undefined };
+      if (value === undefined) return { status: 502, message: "its response is not complete JSON", retryAfterMs: undefined };
       return { value };
     }
     return { status: answer.status, message: messageIn(text), retryAfterMs: retryAfter(answer.header("retry-after")) };
   }
 
-  /** All keys in turn while the provider refuses them for their rate limit. */
+  /** Tries each key until one is not rate-limited. */
   async function withKeys(request: ProviderRequest, timeoutMs: number): Promise<{ readonly value: unknown } | Refusal> {
     let last: Refusal | undefined;
     for (const key of keys.length === 0 ? [undefined] : keys) {
-      const answer = await once(request, key, timeoutMs);
+      const answer = await sendOnce(request, key, timeoutMs);
       if ("value" in answer) return answer;
       last = answer;
       if (keys.length < 2) break;
@@ -159,7 +159,7 @@ export function createClient(access: ProviderAccess, { version, keyHeader, sleep
         } catch (error) {
           request.signal.throwIfAborted();
           if (error instanceof AppError && error.code !== "UNAVAILABLE") throw error;
-          failed = error instanceof AppError && "provider" in error.details ? error : unreached(id, shown(messageOf(error)));
+          failed = error instanceof AppError && "provider" in error.details ? error : unreachable(id, shown(messageOf(error)));
         }
         const pause = hint ?? wait;
         if (attempt >= TRIES || pause > LONGEST_WAIT_MS || ends - performance.now() <= pause) throw failed;

@@ -15,7 +15,7 @@ function unit(): Float32Array {
 const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
 
 for (const kind of ["exact", "int8"] as const) {
-  test(`${kind}: finds what a comparison with every row finds`, () => {
+  test(`${kind}: finds the same rows as a comparison with every row`, () => {
     const rows = new Map<number, Float32Array>();
     const matrix: Matrix = createMatrix(DIMS, kind, 16);
     for (let id = 0; id < 500; id += 1) {
@@ -49,7 +49,7 @@ for (const kind of ["exact", "int8"] as const) {
   });
 }
 
-test("texts are grouped up to 8000 estimated tokens, and cut to what a provider surely takes", () => {
+test("groups texts up to 8000 estimated tokens, and cuts them to a size that a provider accepts", () => {
   const items = Array.from({ length: 10 }, () => ({ text: "x".repeat(12_000) }));
   expect(groupByTokens(items, 100).map((group) => group.length)).toEqual([2, 2, 2, 2, 2]);
   expect(groupByTokens([{ text: "x".repeat(100_000) }, { text: "a" }, { text: "b" }], 1)).toHaveLength(3);

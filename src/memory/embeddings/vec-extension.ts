@@ -6,10 +6,10 @@ import { pathToFileURL } from "node:url";
 import { messageOf } from "../../base/errors.ts";
 import type { Found } from "./scan.ts";
 
-/** The library sqlite-vec, loaded into a connection of its own that only reads. */
+/** The sqlite-vec library, loaded into its own read-only connection. */
 export interface VecExtension extends Disposable {
   readonly path: string;
-  /** The nearest passages with their cosine, best first. */
+  /** The nearest passages with their cosine similarity, best first. */
   nearest(query: Float32Array, count: number, isAllowed: (id: number) => boolean): readonly Found[];
 }
 
@@ -20,28 +20,28 @@ export type LoadedExtension =
 
 const ENDINGS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: "dylib", linux: "so", win32: "dll" };
 
-/** Where the package that holds the library is, if it is installed beside the user's state. */
-function installed(from: readonly string[]): string | undefined {
+/** The library's path, if its package is installed in one of the folders. */
+function findInstalled(folders: readonly string[]): string | undefined {
   const { platform, arch } = process;
   const name = `sqlite-vec-${platform === "win32" ? "windows" : platform}-${arch}`;
-  for (const folder of from) {
+  for (const folder of folders) {
     try {
       const manifest = findPackageJSON(name, pathToFileURL(`${folder}/`));
       const file = manifest && join(dirname(manifest), `vec0.${ENDINGS[platform] ?? "so"}`);
       if (file && existsSync(file)) return file;
     } catch {
-      // Not from here.
+      // Not installed in this folder.
     }
   }
   return undefined;
 }
 
-/** Loads the library that the configuration names, or the installed one. A library that does not load is reported, and search goes on without it. */
+/** Loads the configured library, or the installed one. Search works without it: a library that fails to load is only reported. */
 export function loadVecExtension(
   index: string,
   { extensionPath, from }: { readonly extensionPath?: string | undefined; readonly from: readonly string[] },
 ): LoadedExtension {
-  const path = extensionPath ?? installed(from);
+  const path = extensionPath ?? findInstalled(from);
   if (path === undefined) return { kind: "absent" };
   let db: DatabaseSync | undefined;
   try {
@@ -59,7 +59,7 @@ export function loadVecExtension(
         nearest(query, count, isAllowed) {
           const bytes = new Uint8Array(query.buffer, query.byteOffset, query.byteLength);
           const total = Number(opened.prepare("SELECT count(*) AS n FROM vectors").get()?.["n"] ?? 0);
-          // Forbidden passages are dropped afterwards; more are asked for until enough are left.
+          // Filters out forbidden passages, fetching more until enough remain.
           for (let asked = count * 2; ; asked *= 8) {
             const rows = find.all(bytes, bytes.length, Math.min(asked, total)) as unknown as { readonly id: number; readonly value: number | null }[];
             const allowed = rows.flatMap(({ id, value }) => (value !== null && isAllowed(id) ? [{ id, value }] : []));

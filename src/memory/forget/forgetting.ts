@@ -6,6 +6,7 @@ import { isRecord } from "../../base/records.ts";
 import type { RecordsCursor, RecordsResult, Store } from "../../store/index.ts";
 import type { Memory } from "../create-memory.ts";
 import type { Notebook } from "../notes/notebook.ts";
+import type { FileVersions } from "../versions/file-versions.ts";
 import type { FoundEntry } from "../thread/find.ts";
 import { eraseNames, matchingNames } from "./names.ts";
 import { makePlan, type Plan } from "./plan.ts";
@@ -15,6 +16,7 @@ import { PREVIEW_HEADS, type ForgetReport, type Forgetting } from "./types.ts";
 export interface ForgettingDeps {
   readonly memory: Pick<Memory, "find" | "purge">;
   readonly notes: Notebook;
+  readonly versions: Pick<FileVersions, "erase">;
   readonly store: Pick<Store, "read" | "commit" | "write" | "checkpoint">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -58,7 +60,7 @@ const everyText = (line: string): TextMatcher => {
 };
 
 export function createForgetting(deps: ForgettingDeps): Forgetting {
-  const { memory, notes, store, clock, log } = deps;
+  const { memory, notes, versions, store, clock, log } = deps;
 
   /** Overwrites entries a batch at a time. One that changed meanwhile is read again. */
   async function eraseEntries(entries: readonly FoundEntry[], matchesOf: (line: string) => TextMatcher): Promise<readonly string[]> {
@@ -129,6 +131,7 @@ export function createForgetting(deps: ForgettingDeps): Forgetting {
         await everyRecord((from) => store.write("records.redact", { agentId, texts: needles, from }));
         await eraseNames(store, agentId, matches);
         await notes.eraseRemoved(agentId, matches);
+        await versions.erase(agentId, matches);
       }
       await memory.purge(agentId, files);
       return { ...report, removed: true, unreachable: await unreachablePlaces(deps, agentId, plan, { logEmptied: await emptyLog() }) };

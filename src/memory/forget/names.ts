@@ -3,16 +3,16 @@ import { isRecord } from "../../base/records.ts";
 import type { SessionRow, Store } from "../../store/index.ts";
 
 const PAGE = 500;
-/** Fields of a conversation that people name it by. */
-const NAMES = ["label", "displayName", "subject"] as const;
+/** Fields that name a conversation. A model derives the title from the messages. */
+const NAMES = ["label", "displayName", "subject", "title"] as const;
 
-/** Null removes a field: a label must be the only one of its kind, so that nothing can stand in its place. */
+/** Sets matching fields to null, which removes them: labels are unique, so there is no placeholder to use instead. */
 function withoutNames({ entry }: SessionRow, matches: TextMatcher): Readonly<Record<string, unknown>> | undefined {
-  const isGone = (value: unknown): boolean => typeof value === "string" && matches(value);
+  const isErased = (value: unknown): boolean => typeof value === "string" && matches(value);
   const patch: Record<string, unknown> = {};
-  for (const name of NAMES) if (isGone(entry[name])) patch[name] = null;
+  for (const name of NAMES) if (isErased(entry[name])) patch[name] = null;
   const origin = entry["origin"];
-  if (isRecord(origin) && isGone(origin["label"])) {
+  if (isRecord(origin) && isErased(origin["label"])) {
     const { label: _label, ...rest } = origin;
     patch["origin"] = rest;
   }
@@ -24,7 +24,7 @@ interface ChangedName {
   readonly patch: Readonly<Record<string, unknown>>;
 }
 
-/** Conversations of an agent whose names contain a text, with the change that takes these names away. */
+/** Conversations of an agent whose names contain a text, with the change that removes those names. */
 export async function matchingNames(store: Pick<Store, "read">, agentId: string, matches: TextMatcher): Promise<readonly ChangedName[]> {
   const found: ChangedName[] = [];
   for (let offset = 0; ; offset += PAGE) {

@@ -85,7 +85,7 @@ const planOf = (match: Plan["match"], units: readonly Unit[], needles: readonly 
 async function planText({ memory }: PlanDeps, agentId: string, written: string): Promise<Plan> {
   const text = written.trim();
   if (Array.from(text.replace(/\s/g, "")).length < LEAST_CHARS) {
-    throw new AppError("INVALID_INPUT", `say what to forget in at least ${LEAST_CHARS} letters; ${JSON.stringify(text)} would match nearly everything`);
+    throw new AppError("INVALID_INPUT", `use at least ${LEAST_CHARS} letters to say what to forget; ${JSON.stringify(text)} would match nearly everything`);
   }
   const unitsOf = async (words: boolean): Promise<readonly Unit[]> => {
     const { lines, entries } = await memory.find(agentId, { texts: [text], words });
@@ -145,10 +145,10 @@ export async function makePlan(deps: PlanDeps, agentId: string, { target, plan, 
         ? await planLines(deps, agentId, target)
         : await planEntry(deps, agentId, target);
   if (plan !== undefined && plan !== made.id)
-    throw new AppError("CONFLICT", "something changed since this was shown; look at what would be removed again", { details: { reason: "CONFLICT" } });
+    throw new AppError("CONFLICT", "something changed since this was shown; preview what would be removed again", { details: { reason: "CONFLICT" } });
   if (only === undefined) return made;
   const unknown = only.find((n) => n > made.units.length);
-  if (unknown !== undefined) throw new AppError("INVALID_INPUT", `there is no number ${unknown}: ${made.units.length} were found`);
+  if (unknown !== undefined) throw new AppError("INVALID_INPUT", `there is no number ${unknown}: ${made.units.length} found`);
   const units = made.units.filter((_, index) => only.includes(index + 1));
   if (units.length === made.units.length) return made;
   return { ...made, units, needles: [...new Set(units.flatMap(({ whole, item }) => [whole, item.text]))] };

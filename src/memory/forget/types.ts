@@ -18,7 +18,7 @@ export interface ForgetRequest {
  * How an answer begins that shows what would be removed, for texts that were found as they are and by their words. Such an answer stands in its
  * conversation and repeats what is to go: it is no finding of its own, and goes with whatever is removed.
  */
-export const PREVIEW_HEADS = { phrase: "This would be removed for good:", words: "Nothing contains exactly that. These have all of its words:" } as const;
+export const PREVIEW_HEADS = { phrase: "This would be permanently removed:", words: "No exact match. These contain all of its words:" } as const;
 
 /** One line of a note or one message. */
 export interface ForgottenItem {

@@ -27,7 +27,7 @@ async function filesWith(
     const file = join(folder, name);
     const facts = await stat(file).catch(() => undefined);
     if (!facts?.isFile() || except.includes(name.split(sep).join("/"))) continue;
-    if (facts.size > MAX_BYTES) found.push(`${file}: too large to be searched; look yourself`);
+    if (facts.size > MAX_BYTES) found.push(`${file}: too large to be searched; check it yourself`);
     else if (matches(await readFile(file, "utf8").catch(() => ""))) found.push(`${file}: ${what}; delete it`);
   }
   const more = found.length - MAX_LISTED;
@@ -79,7 +79,7 @@ export async function unreachablePlaces(
     ...(needles.length === 0 ? [] : await otherPlaces(deps, agentId, createTextMatcher(needles))),
     ...(logEmptied ? [] : ["the database's log, until the next restart: another program is reading it"]),
     ...(existsSync(join(deps.workspaceOf(agentId), ".git")) ? ["the git history of the workspace"] : []),
-    "backups that were made before",
+    "earlier backups",
     "log files, and what was sent to model providers and chats",
   ];
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { manualClock } from "../../base/clock.ts";
 import { createIds } from "../../base/ids.ts";
 import { seededRandom } from "../../base/random.ts";
-import { noteItem } from "./note-item.ts";
+import { noteItem } from "./note-path.ts";
 import { createNotebook, type Notebook } from "./notebook.ts";
 
 const HOUR = 3_600_000;

@@ -8,6 +8,7 @@ import type { Ids } from "../../base/ids.ts";
 import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
 import { decodeNote, hashOf, MAX_FILE_BYTES, NOT_UTF8 } from "../thread/note-files.ts";
 import { dayOfNote, MAIN_NOTE, notePath, type NotePath } from "./note-path.ts";
+import type { FileVersions } from "../versions/file-versions.ts";
 import { createTrash } from "./trash.ts";
 
 export interface NoteInfo {
@@ -30,6 +31,8 @@ export interface NotebookDeps {
   readonly ids: Ids;
   readonly stateDir: string;
   readonly workspaceOf: (agentId: string) => string;
+  /** Keeps what `MEMORY.md` was and is; without it nothing of it is kept. */
+  readonly versions?: Pick<FileVersions, "note">;
   /** The next search looks at the notes of this agent again. */
   readonly changed: (agentId: string) => void;
 }
@@ -96,7 +99,7 @@ async function listNotes(workspace: string): ReturnType<Notebook["list"]> {
 }
 
 const conflict = (path: string): AppError =>
-  new AppError("CONFLICT", `${path} was changed in the meantime; read it again and repeat the change`, { details: { path, reason: "CONFLICT" } });
+  new AppError("CONFLICT", `${path} was changed in the meantime; read it again and retry the change`, { details: { path, reason: "CONFLICT" } });
 
 /** Writing a text back would change every character that could not be read. */
 const notUtf8 = (path: string): AppError => new AppError("INVALID_INPUT", `${path} is ${NOT_UTF8}`, { details: { path, reason: "NOT_UTF8" } });
@@ -116,7 +119,7 @@ async function readText(files: RootedFiles, note: NotePath): Promise<ReadText> {
   }
   await using file = handle;
   const { size } = await file.stat();
-  if (size > MAX_FILE_BYTES) throw new AppError("INVALID_INPUT", `${note.path} has ${size} bytes, more than the ${MAX_FILE_BYTES} of a note`);
+  if (size > MAX_FILE_BYTES) throw new AppError("INVALID_INPUT", `${note.path} has ${size} bytes, the limit is ${MAX_FILE_BYTES}`);
   const bytes = await file.readFile();
   const decoded = decodeNote(bytes);
   return { path: note.path, text: decoded?.content ?? bytes.toString("utf8"), hash: hashOf(bytes), editable: isUtf8(bytes) };
@@ -144,7 +147,11 @@ export function createNotebook(deps: NotebookDeps): Notebook {
     const now = await read(workspace, note);
     if (hash !== undefined && now.hash !== hash) throw conflict(note.path);
     if (!now.editable) throw notUtf8(note.path);
-    return write(agentId, workspace, note, text);
+    const version = { agentId, name: MAIN_NOTE };
+    if (note.path === MAIN_NOTE && now.hash !== "") await deps.versions?.note(version, now.text, { by: "outside" });
+    const written = await write(agentId, workspace, note, text);
+    if (note.path === MAIN_NOTE) await deps.versions?.note(version, written.text, { by: "page" });
+    return written;
   }
 
   return {

@@ -1,14 +1,16 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { Env } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Scope, SearchHit } from "../types.ts";
-import { addCollections } from "./collections.ts";
-import { askQmd, createQmdProgram } from "./command.ts";
+import { askQmd, createQmdProgram, type RunQmd } from "./command.ts";
 import { createSessionExport, type SessionExport } from "./export-sessions.ts";
 import { locate, parseResults, withinLimits, type Located } from "./results.ts";
 import type { Collection, QmdSettings } from "./settings.ts";
+import { writeAtomic } from "../../base/files.ts";
 
 /** The memory of one agent in the program qmd. Its end cancels what the program is doing and waits for it: nothing writes to the agent's folder afterwards. */
 export interface AgentQmd extends AsyncDisposable {
@@ -56,6 +58,36 @@ function visibleHits(located: readonly Located[], scope: Scope, sessions: Sessio
     if (!mayBeSeen(scope, collection, sessionKey)) return [];
     return [sessionKey == null ? hit : { ...hit, sessionKey }];
   });
+}
+
+const ADDED = "collections.json";
+
+/** Collections as they were added last time, by name. */
+function added(home: string): Readonly<Record<string, string>> {
+  try {
+    return JSON.parse(readFileSync(join(home, ADDED), "utf8")) as Record<string, string>;
+  } catch {
+    return {};
+  }
+}
+
+/** Makes the collections that the configuration names known to the program, and removes others that it got from here. */
+async function addCollections({ home, collections, update }: QmdSettings, workspace: string, run: RunQmd): Promise<void> {
+  for (const folder of [home, join(home, "xdg-config"), join(home, "xdg-cache")]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  mkdirSync(workspace, { recursive: true });
+  const before = added(home);
+  const now = Object.fromEntries(collections.map(({ name, root, pattern }) => [name, `${root}\n${pattern}`]));
+  for (const name of Object.keys(before))
+    if (before[name] !== now[name]) await run(["collection", "remove", name], update.commandTimeoutMs).catch(() => undefined);
+  for (const { name, root, pattern } of collections) {
+    if (before[name] === now[name]) continue;
+    mkdirSync(root, { recursive: true });
+    await run(["collection", "add", root, "--name", name, "--mask", pattern], update.commandTimeoutMs).catch((error: unknown) => {
+      if (!/already exists|duplicate/i.test(messageOf(error))) throw error;
+    });
+  }
+  const file = join(home, ADDED);
+  writeAtomic(file, JSON.stringify(now), { mode: 0o600, temporary: `${file}.tmp` });
 }
 
 export function createAgentQmd(settings: QmdSettings, deps: AgentQmdDeps): AgentQmd {

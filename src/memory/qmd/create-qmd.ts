@@ -118,7 +118,7 @@ export function createQmd({ config, clock, log, home, workspaceOf, store }: QmdD
       } catch (error) {
         // One that another configuration ended did not fail.
         if (agents.get(agentId)?.qmd === qmd) restsUntil.set(agentId, clock.monotonic() + REST_MS);
-        log.warn(`qmd did not answer, the built-in index does: ${messageOf(error)}`);
+        log.warn(`qmd did not respond, using the built-in index: ${messageOf(error)}`);
         return undefined;
       }
     },

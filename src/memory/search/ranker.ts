@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { isRecord } from "../../base/records.ts";
 import { FEATURES, type Feature, type Features } from "./features.ts";
+import { dataFile } from "../data-file.ts";
 
 /** Scores a passage for a question: the chance, from 0 to 1, that it or a neighbour holds the answer. */
 export interface Ranker {
@@ -114,4 +116,14 @@ export function parseWeights(value: unknown): RankerWeights | undefined {
   const [slope, offset] = calibration;
   if (slope === undefined || offset === undefined || mean.length !== features.length || scale.length !== features.length) return undefined;
   return { features: features.map(String), mean, scale, hidden, output, calibration: [slope, offset] };
+}
+
+/** The trained weights that are shipped; undefined when they are missing or for other features, and the fixed ones are used. */
+export function loadRanker(file: string | URL = dataFile("ranker.json")): Ranker | undefined {
+  try {
+    const weights = parseWeights(JSON.parse(readFileSync(file, "utf8")));
+    return weights && learnedRanker(weights);
+  } catch {
+    return undefined;
+  }
 }

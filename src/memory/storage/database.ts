@@ -172,7 +172,7 @@ export function openIndex(file: string, stamp: IndexStamp): Opened {
       return { kind: "current", index: wrap(db, file) };
     }
     db.close();
-    return { kind: "outdated", why: found === undefined ? "it is not an index of this version" : "it was made with other settings" };
+    return { kind: "outdated", why: found === undefined ? "it was created by another version" : "it was created with other settings" };
   } catch (error) {
     try {
       db?.close();

@@ -8,8 +8,8 @@ export interface Word {
   readonly end: number;
 }
 
-/** Changes whenever the same text would give other terms: an index made with another version is made again. */
-export const ANALYSIS_VERSION = 4;
+/** Changes whenever the same message would give another text, or the same text other terms: an index made with another version is made again. */
+export const ANALYSIS_VERSION = 5;
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 /** Scripts that do not put blanks between words. */

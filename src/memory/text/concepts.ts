@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import type { Analyser } from "./analyser.ts";
 import { LANGUAGES, type Language } from "./languages.ts";
+import { dataFile } from "../data-file.ts";
 
 /** Groups of everyday words that a question and its answer use for the same thing: `pet dog cat`, `job work employer`. */
 export interface Concepts {
@@ -38,4 +40,15 @@ export function createConcepts(text: string, analyser: Analyser): Concepts {
       return [...found];
     },
   };
+}
+
+/** The groups of words that are shipped. Without the file nothing is expanded. */
+export function loadConcepts(analyser: Analyser): Concepts {
+  let text = "";
+  try {
+    text = readFileSync(dataFile("concepts.txt"), "utf8");
+  } catch {
+    // The search works without it, with less to go by.
+  }
+  return createConcepts(text, analyser);
 }

@@ -1,9 +1,9 @@
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
+import { existsSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import type { FromThread, RequestKind, Requests, ToThread } from "./messages.ts";
-import { startThread } from "./start-thread.ts";
 
 /** The caller's side of the thread: it runs while it is asked, and ends when it has been idle for a while. */
 export interface ThreadClient extends AsyncDisposable {
@@ -31,6 +31,21 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
+/** Where a bundle has the thread's file, relative to the chunk that contains this code. */
+const BUNDLED = ["./memory-worker.js", "../memory-worker.js", "../../memory-worker.js"];
+
+function threadFile(): URL {
+  if (import.meta.url.endsWith(".ts")) return new URL("./worker.ts", import.meta.url);
+  for (const path of BUNDLED) {
+    const url = new URL(path, import.meta.url);
+    if (existsSync(url)) return url;
+  }
+  throw new AppError("UNAVAILABLE", `memory-worker.js is missing beside ${import.meta.url}; the installation is incomplete, reinstall it`);
+}
+
+/** Starts the thread of the memory. It opens an index when it is first asked about one. */
+const startThread = (): Worker => new Worker(threadFile(), { name: "memory", resourceLimits: { maxOldGenerationSizeMb: 512 } });
+
 export function createThreadClient({ clock, log, onUsage }: ThreadClientDeps): ThreadClient {
   let worker: Worker | undefined;
   let idle: Disposable | undefined;
@@ -41,7 +56,7 @@ export function createThreadClient({ clock, log, onUsage }: ThreadClientDeps): T
   function lost(which: Worker, why: string): void {
     if (worker !== which) return;
     worker = undefined;
-    for (const { reject } of pending.values()) reject(new AppError("UNAVAILABLE", `the memory's thread ended (${why}); ask again`));
+    for (const { reject } of pending.values()) reject(new AppError("UNAVAILABLE", `the memory thread ended (${why}); try again`));
     pending.clear();
   }
 
@@ -57,7 +72,7 @@ export function createThreadClient({ clock, log, onUsage }: ThreadClientDeps): T
       if (pending.size === 0) rest();
     });
     started.on("error", (error) => {
-      log.error(`the memory's thread failed: ${messageOf(error)}`);
+      log.error(`the memory thread failed: ${messageOf(error)}`);
       lost(started, messageOf(error));
     });
     started.on("exit", (code) => lost(started, `exit code ${code}`));

@@ -2,9 +2,9 @@ import { messageOf } from "../../base/errors.ts";
 import type { AgentEmbeddings } from "../embeddings/agent-embeddings.ts";
 import { hasProvider } from "../embeddings/no-embeddings.ts";
 import type { EmbeddingSettings } from "../embeddings/types.ts";
-import { loadRanker } from "../search/weights.ts";
+import { loadRanker } from "../search/ranker.ts";
 import { createAnalyser } from "../text/analyser.ts";
-import { loadConcepts } from "../text/concept-words.ts";
+import { loadConcepts } from "../text/concepts.ts";
 import { openLibrary, type Library } from "./library.ts";
 import type { LibrarySettings } from "./library-settings.ts";
 import type { FromThread } from "./messages.ts";
@@ -53,7 +53,7 @@ export function createLibraries(post: (message: FromThread) => void, scheduler: 
     open,
     reopen(settings, why) {
       forget(settings.agentId)?.discard();
-      notice(`the memory index of agent ${settings.agentId} was damaged and is made again: ${messageOf(why)}`);
+      notice(`the memory index of agent ${settings.agentId} was damaged and is being rebuilt: ${messageOf(why)}`);
       return open(settings);
     },
     get: (agentId) => libraries.get(agentId),

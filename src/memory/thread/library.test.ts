@@ -84,7 +84,6 @@ function message(role: "user" | "assistant", text: string, at = "2026-11-01T10:0
   const id = entries.toString(16).padStart(8, "0");
   return {
     id,
-    parentId: null,
     type: "message",
     line: JSON.stringify({ type: "message", id, parentId: null, timestamp: at, message: { role, content: [{ type: "text", text }] } }),
   };
@@ -94,10 +93,11 @@ async function talk(key: string, sessionId: string, ...messages: readonly EntryI
   const file = transcriptFile("main", sessionId);
   const existing = await store.read("sessions.get", { key });
   const header = JSON.stringify({ type: "session", version: 3, id: sessionId, timestamp: "2026-11-01T09:00:00.000Z" });
+  const leafId = (await store.read("transcripts.get", { file }))?.leafId;
   await store.commit([
     ...(existing ? [] : [["sessions.put", { key, agentId: "main", entry: { sessionId, updatedAt: 1 }, version: 0 }] as const]),
     ["transcripts.ensure", { file, agentId: "main", sessionId, header }],
-    ["transcripts.append", { file, entries: messages }],
+    ["transcripts.append", { file, entries: messages.map((one, at) => ({ ...one, parentId: messages[at - 1]?.id ?? leafId })) }],
   ]);
   return file;
 }
@@ -193,7 +193,7 @@ test("files that are no notes are named with the reason and left out: binary, to
   expect(Object.fromEntries(issues.map(({ path, why }) => [path, why]))).toEqual({
     "MEMORY.md": link,
     "memory/binary.md": "binary, not text",
-    "memory/large.md": "too large: 200 MB; a note has at most 16 MB",
+    "memory/large.md": "too large: 200 MB; the limit is 16 MB",
     "memory/link.md": link,
     "memory/linked": link,
     "memory/pipe.md": "a pipe",
@@ -241,7 +241,7 @@ test("a transcript that grew is followed from where it was, without anything twi
   const file = await talk("agent:main:main", "s1", message("user", "first zebra"));
   open();
   run(library!.sync());
-  await store.write("transcripts.append", { file, entries: [message("user", "second walrus")] });
+  await talk("agent:main:main", "s1", message("user", "second walrus"));
   library!.touched([file]);
   run(library!.catchUp());
   expect(find("walrus")[0]!.snippet).toBe("second walrus");
@@ -316,7 +316,7 @@ test("other chunk sizes make a new index, and the one before answers until it is
   const { file } = open().settings;
   run(library!.sync());
   open({ chunking: { tokens: 100, overlap: 10 } });
-  expect(notices.join()).toContain("made again");
+  expect(notices.join()).toContain("being rebuilt");
   run(library!.sync());
   expect(find("purple elephant")).toHaveLength(1);
   expect(readdirSync(join(file, "..")).filter((name) => name.includes(".new"))).toEqual([]);

@@ -2,6 +2,7 @@ import { lstatSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Inspection } from "../../store/index.ts";
 import type { Near } from "../search/candidates.ts";
+import { searchMessages, type FoundMessages, type MessagesRequest } from "../search/messages.ts";
 import { search, type SearchDeps } from "../search/search.ts";
 import type { DocumentFacts } from "../search/present.ts";
 import { fixedRanker, type Ranker } from "../search/ranker.ts";
@@ -42,6 +43,7 @@ export interface Library extends Disposable {
   sync(options?: { readonly rebuild?: boolean | undefined; readonly force?: boolean | undefined }): Steps<SyncReport>;
   /** `near`: what embeddings know of the question, as the index is when it is called. */
   search(request: SearchRequest, near?: () => Near | undefined): SearchAnswer;
+  messages(request: MessagesRequest): FoundMessages & { readonly indexing: boolean };
   counts(): IndexCounts;
   readonly issues: readonly NoteIssue[];
   /** Lines of transcripts that are known to be left to index. */
@@ -73,6 +75,14 @@ function createCheck({ workspace }: LibrarySettings, sources: Sources): { readon
   return check;
 }
 
+/** Searches messages in the transcripts as they are now. */
+function findMessages(deps: Parameters<typeof searchMessages>[0], sources: Pick<Sources, "look" | "letGo">, request: MessagesRequest): FoundMessages {
+  sources.look();
+  const found = searchMessages(deps, request);
+  sources.letGo();
+  return found;
+}
+
 export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Library {
   const { analyser, concepts, learned, now } = deps;
   const { chunking, agentId } = settings;
@@ -80,7 +90,7 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
     file: settings.file,
     stamp: { chunkTokens: chunking.tokens, chunkOverlap: chunking.overlap },
     analyser,
-    onRemake: (why) => deps.notice(`the memory index of agent ${agentId} is made again: ${why}`),
+    onRemake: (why) => deps.notice(`the memory index of agent ${agentId} is being rebuilt: ${why}`),
   });
   const sources = createSources(settings, { now, current: () => indexes.current, changed: () => deps.changed(library) });
   const check = createCheck(settings, sources);
@@ -109,8 +119,8 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
     },
     touched: sources.touched,
     notesChanged: sources.notesChanged,
-    syncNotes: () => sources.syncNotes(),
-    catchUp: () => sources.catchUp(),
+    syncNotes: sources.syncNotes,
+    catchUp: sources.catchUp,
     *sync({ rebuild = false, force = false } = {}) {
       const started = performance.now();
       const target = rebuild && !indexes.isNew ? indexes.begin() : indexes.current;
@@ -136,13 +146,10 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
       sources.letGo();
       return { ...answer, indexing: !complete, ms: performance.now() - started };
     },
+    messages: (request) => ({ ...findMessages({ analyser, isTrue: check.isTrue, ...indexes.current }, sources, request), indexing: !complete }),
     counts: () => countsOf(indexes.current.index),
     reading: sources.look,
-    forget(files) {
-      for (const name of files) removeByPath(indexes.current, name);
-      sources.touched(undefined);
-      sources.notesChanged();
-    },
+    forget: (files) => forgetFiles(files, indexes.current, sources),
     discard() {
       sources[Symbol.dispose]();
       indexes.discard();
@@ -153,6 +160,12 @@ export function openLibrary(settings: LibrarySettings, deps: LibraryDeps): Libra
     },
   };
   return library;
+}
+
+function forgetFiles(files: readonly string[], open: OpenIndex, sources: Pick<Sources, "touched" | "notesChanged">): void {
+  for (const name of files) removeByPath(open, name);
+  sources.touched(undefined);
+  sources.notesChanged();
 }
 
 function removeByPath(open: OpenIndex, path: string): void {

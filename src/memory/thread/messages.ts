@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../../base/errors.ts";
 import type { EmbeddingSettings, EmbeddingStatus, EmbeddingUsage } from "../embeddings/types.ts";
 import type { IndexCounts, NoteIssue, SearchAnswer, SearchRequest, SyncReport } from "../types.ts";
+import type { FoundMessages, MessagesRequest } from "../search/messages.ts";
 import type { ExportedPassage } from "./export.ts";
 import type { FindRequest, FoundTexts } from "./find.ts";
 import type { LibrarySettings } from "./library-settings.ts";
@@ -9,6 +10,8 @@ import type { Recall } from "./recalls.ts";
 /** What the thread can be asked, with what it answers. */
 export interface Requests {
   search: { readonly input: SearchRequest; readonly result: SearchAnswer };
+  /** Words in the messages of transcripts. */
+  messages: { readonly input: MessagesRequest; readonly result: FoundMessages & { readonly indexing: boolean } };
   sync: { readonly input: { readonly rebuild?: boolean | undefined; readonly force?: boolean | undefined }; readonly result: SyncReport };
   status: { readonly input: { readonly deep?: boolean | undefined }; readonly result: ThreadStatus };
   /** Nothing of deleted text is left in the files of the index. */

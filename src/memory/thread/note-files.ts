@@ -40,7 +40,7 @@ export function citedPath(workspace: string, file: string): string {
 
 const isNote = (name: string): boolean => /\.md$/i.test(name);
 
-const tooLarge = (bytes: number): string => `too large: ${Math.ceil(bytes / 1024 / 1024)} MB; a note has at most ${MAX_FILE_BYTES / 1024 / 1024} MB`;
+const tooLarge = (bytes: number): string => `too large: ${Math.ceil(bytes / 1024 / 1024)} MB; the limit is ${MAX_FILE_BYTES / 1024 / 1024} MB`;
 
 /** Why a file or folder cannot be read, in words. */
 function unreadable(error: unknown): string {
@@ -155,7 +155,7 @@ export function* findNotes({ workspace, extraPaths }: NoteRoots, issues: NoteIss
 
 function whyNoRoot(facts: Stats | undefined): string {
   if (!facts) return "not found";
-  if (facts.isSymbolicLink()) return "a symbolic link, which is not followed; name its target in memorySearch.extraPaths instead";
+  if (facts.isSymbolicLink()) return "a symbolic link, which is not followed; add its target to memorySearch.extraPaths instead";
   return kindOf(facts) ?? "neither a Markdown file (.md) nor a folder";
 }
 

@@ -1,4 +1,4 @@
-import { shownText, withoutEnvelope, type MessageText } from "../../base/message-text.ts";
+import { shownText, type MessageText } from "../../base/message-text.ts";
 import { isRecord } from "../../base/records.ts";
 import { parseTranscriptLine } from "../../protocol/index.ts";
 import type { ConversationRow, EntryRow, Inspection } from "../../store/index.ts";
@@ -36,8 +36,6 @@ const MAX_TEXT = 20_000;
 /** Deleted conversations are not searched while their files wait for removal. */
 const isDeleted = (file: string): boolean => file.includes(".deleted.");
 
-/** What a channel puts before a message for the model: blocks of data, then an envelope. */
-const BLOCKS = /^(?:[^\n]{1,60} \(untrusted, for context only\):\n```json\n[\s\S]*?\n```\s*)+/;
 const SPEAKER = /^([^\s:][^:\n]{0,39}): (?=\S)/;
 export const isGroup = (sessionKey: string | null): boolean => sessionKey !== null && /:(?:group|channel|thread):/.test(sessionKey);
 
@@ -51,7 +49,7 @@ export function passageOf(row: EntryRow, group: boolean): Passage | undefined {
   const role = message["role"];
   // Texts of other sessions, and prompts of the gateway itself, are nobody's words here.
   if ((role !== "user" && role !== "assistant") || message["provenance"] !== undefined) return undefined;
-  const whole = withoutEnvelope(shownText(message satisfies MessageText).replace(BLOCKS, "")).slice(0, MAX_TEXT);
+  const whole = shownText(message satisfies MessageText).slice(0, MAX_TEXT);
   const speaker = group && role === "user" ? SPEAKER.exec(whole)?.[1] : undefined;
   const text = speaker === undefined ? whole : whole.slice(speaker.length + 2);
   if (text.trim() === "") return undefined;
@@ -113,10 +111,11 @@ export function* syncTranscript(sync: TranscriptsSync, conversation: Conversatio
   }
 }
 
-/** Whether a passage still says what its transcript says. */
+/** Whether a passage still says what its transcript says, on the branch that is in use. */
 export function isInTranscript(store: Inspection, file: string, sessionKey: string | null, passage: Pick<Passage, "first" | "entry" | "text">): boolean {
   const [row] = store.read("transcripts.page", { file, after: passage.first - 2, limit: 1 });
-  return row?.id === passage.entry && !isDeleted(file) && passageOf(row, isGroup(sessionKey))?.text === passage.text;
+  if (row?.id !== passage.entry || isDeleted(file) || passageOf(row, isGroup(sessionKey))?.text !== passage.text) return false;
+  return store.read("transcripts.onBranch", { file, seqs: [row.seq] })[0] === true;
 }
 
 /** A transcript was renamed when its session began a new one: its passages stay as they are. */

@@ -2,13 +2,15 @@
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { statusWithout } from "../embeddings/no-embeddings.ts";
-import { answerAside, isAside } from "./aside.ts";
 import { isDamaged } from "../storage/database.ts";
 import { createLibraries } from "./libraries.ts";
 import type { Library } from "./library.ts";
 import type { FromThread, RequestKind, Requests, ToThread } from "./messages.ts";
 import { createScheduler, runFor, type Scheduler } from "./scheduler.ts";
 import type { Steps } from "./sync-notes.ts";
+import { exportPassages } from "./export.ts";
+import { findTexts } from "./find.ts";
+import { findRecalls } from "./recalls.ts";
 
 /** How long a search waits for messages that are new, and how long the first one waits for the index. */
 const CATCH_UP_MS = 100;
@@ -33,6 +35,39 @@ function createFirstLook(scheduler: Scheduler): (library: Library) => Promise<vo
   };
 }
 
+type Briefly = (steps: Steps, ms: number) => void;
+
+/** Messages with some words, new ones included. */
+const createMessages =
+  (ready: (library: Library) => Promise<void>, briefly: Briefly) =>
+  async (library: Library, request: Requests["messages"]["input"]): Promise<Requests["messages"]["result"]> => {
+    await ready(library);
+    briefly(library.catchUp(), CATCH_UP_MS);
+    return library.messages(request);
+  };
+
+/** Requests that read notes, transcripts or the whole index, instead of searching. */
+type AsideKind = "find" | "recalls" | "export";
+
+const isAside = (kind: keyof Requests): kind is AsideKind => kind === "find" || kind === "recalls" || kind === "export";
+
+async function answerAside(library: Library, scheduler: Scheduler, kind: AsideKind, input: Requests[AsideKind]["input"]): Promise<unknown> {
+  const { workspace, extraPaths, agentId } = library.settings;
+  if (kind === "export") {
+    const { after, limit } = input as Requests["export"]["input"];
+    if (after === 0) await scheduler.run(() => library.sync());
+    return exportPassages(library.open.index, after, limit);
+  }
+  const reading = library.reading();
+  try {
+    if (kind === "find") return await scheduler.run(() => findTexts(input as Requests["find"]["input"], { workspace, extraPaths }, reading, agentId));
+    return reading ? await scheduler.run(() => findRecalls(reading, agentId, (input as Requests["recalls"]["input"]).limit)) : [];
+  } finally {
+    // A snapshot that is held keeps the store's log from being emptied.
+    reading?.renew();
+  }
+}
+
 function serve(port: MessagePort): void {
   const post = (message: FromThread): void => port.postMessage(message);
   const scheduler = createScheduler();
@@ -44,6 +79,7 @@ function serve(port: MessagePort): void {
     scheduler.run(() => steps).catch((error: unknown) => post({ type: "notice", message: `the index could not be brought up to date: ${messageOf(error)}` }));
   }
 
+  const messages = createMessages(ready, briefly);
   async function answer<K extends RequestKind>(kind: K, { settings, embeddings: chosen }: Asked, input: Requests[K]["input"]): Promise<unknown> {
     const library = libraries.open(settings);
     const semantic = await libraries.embeddings(library, chosen);
@@ -57,6 +93,7 @@ function serve(port: MessagePort): void {
       semantic?.fill();
       return found.mode === "fts-only" ? found : { ...found, ...semantic?.provider };
     }
+    if (kind === "messages") return messages(library, input as Requests["messages"]["input"]);
     if (kind === "sync") {
       const report = await scheduler.run(() => library.sync(input as Requests["sync"]["input"]));
       semantic?.fill();
@@ -78,14 +115,8 @@ function serve(port: MessagePort): void {
     const counts = library.counts();
     const about = semantic ? await semantic.status({ deep }) : statusWithout(chosen, counts);
     semantic?.fill();
-    return {
-      ...about,
-      counts,
-      dirty: library.isDirty,
-      indexing: !library.isComplete,
-      left: library.left,
-      issues: library.issues,
-    } satisfies Requests["status"]["result"];
+    const { isDirty: dirty, isComplete, left, issues } = library;
+    return { ...about, counts, dirty, indexing: !isComplete, left, issues } satisfies Requests["status"]["result"];
   }
 
   async function handle({ id, kind, settings, embeddings: chosen, input }: Extract<ToThread, { type: "request" }>): Promise<void> {

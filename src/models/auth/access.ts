@@ -35,7 +35,7 @@ function keyOf(credential: AuthProfileCredential): string {
 }
 
 const unusable = (candidate: Candidate, why: string): AppError =>
-  modelFailed({ phase: "connect", status: 401, text: `the credential ${candidate.id} of ${candidate.provider} cannot be used: ${why}` });
+  modelFailed({ phase: "connect", status: 401, text: `credential ${candidate.id} of ${candidate.provider} cannot be used: ${why}` });
 
 /** Resolves a candidate to its secret. */
 export function createAccess(deps: AuthProfilesDeps, stores: Stores, keysFor: (provider: string) => readonly OtherKey[]): AuthProfiles["credential"] {

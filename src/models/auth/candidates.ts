@@ -101,7 +101,7 @@ function named(input: OrderInput): Named {
 /** The credential of an id when it may serve this provider; otherwise why not. */
 export function usable(id: string, { document, config, canonical, provider, now }: OrderInput): AuthProfileCredential | string {
   const credential = credentialOf(document.profiles[id]);
-  if (!credential) return document.profiles[id] === undefined ? "no such profile is stored" : "its entry cannot be understood";
+  if (!credential) return document.profiles[id] === undefined ? "no such profile is stored" : "its entry is invalid";
   if (canonical(credential.provider) !== canonical(provider)) return `it belongs to ${credential.provider}`;
   const meta = config.auth?.profiles?.[id];
   if (meta && canonical(meta.provider) !== canonical(provider)) return `auth.profiles gives it to ${meta.provider}`;
@@ -144,7 +144,7 @@ export function orderProfiles(input: OrderInput): readonly Ordered[] {
   return [
     ...first,
     ...well.filter((item) => item !== pinned),
-    ...inCooldown.map((item) => ({ ...item, why: `${item.why}; rests after ${item.cooldown?.kind}` })),
+    ...inCooldown.map((item) => ({ ...item, why: `${item.why}; in cooldown after ${item.cooldown?.kind}` })),
   ];
 }
 

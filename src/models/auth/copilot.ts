@@ -91,7 +91,7 @@ async function ask({ clock, version, fetch, redactor }: CopilotExchangeDeps, git
   const reason = typeof message === "string" ? `: ${redactor.text(message.slice(0, 200))}` : "";
   // An account without Copilot is as much an account problem as a wrong token.
   const counted = status >= 500 || status === 429 ? status : 401;
-  throw modelFailed({ phase: "headers", status: counted, text: `GitHub gives no Copilot token for this login (${status})${reason}` });
+  throw modelFailed({ phase: "headers", status: counted, text: `GitHub returned no Copilot token for this login (${status})${reason}` });
 }
 
 /** The documented file holds one token; the account's hash keeps another account from using it. */

@@ -91,7 +91,7 @@ export function createOutcomes({ stores, clock, log, config, canonical }: Outcom
       await file.update((document) => change(merge(withoutTransient(document), unsaved.get(file))));
       unsaved.delete(file);
     } catch (error) {
-      log.warn(`what happened to a credential could not be written; this process remembers it: ${messageOf(error)}`, { path: file.path });
+      log.warn(`the state of a credential could not be stored; it is kept in memory until the process exits: ${messageOf(error)}`, { path: file.path });
       unsaved.set(file, change(merge(withoutTransient(file.read() ?? EMPTY_DOCUMENT), unsaved.get(file))));
     }
   }

@@ -79,7 +79,7 @@ export function createRenewal(deps: AuthProfilesDeps, stores: Stores): Renewal {
           .catch((error: unknown) => {
             const other = substitute(id);
             if (!other) throw error;
-            deps.log.warn("a login could not be renewed; another one of the same account serves", { profile: id, error: messageOf(error) });
+            deps.log.warn("a login could not be renewed; another login of the same account is used", { profile: id, error: messageOf(error) });
             return other;
           })
           .finally(() => running.delete(id));

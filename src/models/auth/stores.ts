@@ -60,7 +60,7 @@ export function createStores(deps: AuthProfilesDeps): Stores {
       const folder = store === main ? deps.mainAgentDir : deps.agentDir;
       if (importLegacy({ agentDir: folder, oauthFile: store === main ? deps.oauthFile : undefined, log }) === EMPTY_DOCUMENT) continue;
       const { profiles } = await store.update((document) => document);
-      log.info(`took over old credentials into ${store.path}`, { profiles: Object.keys(profiles) });
+      log.info(`imported old credentials into ${store.path}`, { profiles: Object.keys(profiles) });
     }
     isImported = true;
   }
@@ -89,7 +89,7 @@ export function createStores(deps: AuthProfilesDeps): Stores {
       for (const [id, entry] of Object.entries(merged.profiles)) {
         if (credentialOf(entry) || reported.has(id)) continue;
         reported.add(id);
-        log.warn(`the auth profile ${id} cannot be understood and is not used; it stays in the file`, { id });
+        log.warn(`the auth profile ${id} is invalid and is ignored; it stays in the file`, { id });
       }
       return merged;
     },
@@ -147,10 +147,10 @@ function createAuthFile(deps: AuthFileDeps): AuthFile {
     try {
       renameSync(path, aside);
     } catch (error) {
-      if (systemCode(error) !== "ENOENT") throw fileError(path, "could not set the damaged file aside", error);
+      if (systemCode(error) !== "ENOENT") throw fileError(path, "could not move the damaged file aside", error);
       return undefined;
     }
-    deps.log.error(`${path} could not be used: ${problem}; it was set aside as ${basename(aside)}. Repair it and move it back, or log in again`, {
+    deps.log.error(`${path} could not be used: ${problem}; it was moved to ${basename(aside)}. Repair it and move it back, or log in again`, {
       path,
       kept: aside,
     });
@@ -232,7 +232,7 @@ function readObject(path: string, log: Logger): Readonly<Record<string, unknown>
   } catch {
     // Reported below; the parser's message would quote secrets.
   }
-  log.warn(`${path} holds old credentials but is not a JSON object; it is left as it is and nothing is taken from it`, { path });
+  log.warn(`${path} has old credentials but is not a JSON object; it was left unchanged and not imported`, { path });
   return {};
 }
 
@@ -252,7 +252,7 @@ function importLegacy({ agentDir, oauthFile, log }: LegacySources): AuthDocument
     for (const [provider, value] of found) {
       const entry = entryOf(provider, value);
       if (entry !== undefined) profiles[`${provider}:default`] ??= entry;
-      else log.warn(`an entry of ${path} is no credential that is known here; it is not taken over`, { path, provider });
+      else log.warn(`an entry of ${path} is not a known kind of credential; it was not imported`, { path, provider });
     }
   }
   return Object.keys(profiles).length > 0 ? { ...EMPTY_DOCUMENT, profiles } : EMPTY_DOCUMENT;

@@ -28,7 +28,7 @@ export function spentText(state: BudgetState, timeZone: string): string {
   const name = `the budget per ${per}${whom === "" ? "" : ` (${whom})`}`;
   const again = `It resets at midnight${per === "month" ? " on the first of the month" : ""} (${timeZone})`;
   if (state.state === "stop" && share < 1) {
-    return `the rest of ${name} is reserved for sub-agents that run: ${usedText(state)} is used. Wait until they have finished, or raise ${path} in the configuration.`;
+    return `the rest of ${name} is reserved for running sub-agents: ${usedText(state)} is used. Wait until they have finished, or raise ${path} in the configuration.`;
   }
   if (state.state === "stop") return `${name} is used up: ${usedText(state)}. ${again}; to go on now, raise ${path} in the configuration.`;
   if (share >= 1) return `${name} is used up: ${usedText(state)}. Calls go on, as ${path} says. ${again}.`;

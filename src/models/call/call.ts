@@ -110,7 +110,7 @@ export async function* callModel(deps: CallsDeps, request: CallRequest): AsyncGe
     }
     last = { ...outcome, model };
     if (outcome.step.do !== "next-model") break;
-    deps.log.warn(`${model.provider}/${model.id} failed (${outcome.kind}); the next model is tried`, { runId: request.runId });
+    deps.log.warn(`${model.provider}/${model.id} failed (${outcome.kind}); trying the next model`, { runId: request.runId });
   }
   yield { type: "done", result: failed(deps, request, attempts, last, await waitAfter(deps, request.models)) };
 }
@@ -249,7 +249,7 @@ async function* tryOnce(
       await recordOutcome(deps, () => deps.credentials.succeeded(candidate, model));
       return { ok: true, message: event.message, ...(candidate.profileId === undefined ? {} : { profileId: candidate.profileId }) };
     }
-    throw modelFailed({ phase: "stream", malformed: true, text: "the answer has no end" });
+    throw modelFailed({ phase: "stream", malformed: true, text: "the response did not finish" });
   } catch (error) {
     const failure = failureOf(error) ?? {
       phase: "connect" as const,

@@ -102,7 +102,7 @@ test("without a candidate the reason is given: no key at all, or all of them in 
   expect(await credentials.candidates(BIG)).toEqual([]);
   const { kind, text } = credentials.missing(BIG);
   expect(kind).toBe("billing");
-  expect(text).toContain("openai:a rests for 5h more because the account has no credit left (HTTP 429: slow down)");
+  expect(text).toContain("openai:a is in cooldown for another 5h because the account has no credit left (HTTP 429: slow down)");
   expect(text).toContain("openclaw models auth clear");
 });
 

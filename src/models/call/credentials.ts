@@ -46,7 +46,7 @@ export interface Credentials {
 
 export interface CallCredentialsDeps {
   readonly auth: AuthProfiles;
-  /** It runs on this machine, or is built in: no key is needed. */
+  /** It runs on this machine, is built in, or is configured without one. */
   readonly needsNoKey: (provider: string) => boolean;
   readonly now: () => number;
   /** Turns a credential into what a request carries; unchanged when absent. */
@@ -124,7 +124,7 @@ export function createCallCredentials({ auth, needsNoKey, now, requestAccess, pr
       const { kind, until, reason } = first.cooldown;
       const left = formatDuration(Math.max(1000, until - now()));
       const why = `${WHY[kind] ?? `after ${kind} failures`}${reason === undefined ? "" : ` (${reason})`}`;
-      const text = `${model.provider} was not asked: its credential ${first.id} rests for ${left} more ${why}. Details: openclaw models auth status; to end the rest now: openclaw models auth clear`;
+      const text = `${model.provider} was not called: its credential ${first.id} is in cooldown for another ${left} ${why}. Details: openclaw models auth status; to end the cooldown now: openclaw models auth clear`;
       return { kind: kind === "cooldown" ? "rate_limit" : (kind as FailureClass), text, retryAfterMs: Math.max(1, until - now()) };
     },
   };

@@ -57,7 +57,7 @@ test("a damaged file is reported, ignored, and never overwritten", () => {
   const agentDir = folder();
   const path = join(agentDir, "models.json");
   writeFileSync(path, "{ half");
-  expect(readModelsFile(agentDir)).toMatchObject({ providers: {}, damage: expect.stringContaining("correct or delete it") });
+  expect(readModelsFile(agentDir)).toMatchObject({ providers: {}, damage: expect.stringContaining("fix or delete it") });
   expect(writeModelsFile(agentDir, { mode: "replace", explicit: { mine: { baseUrl: "http://m", models: [] } }, impliedBy: () => undefined }, ids)).toBe(false);
   expect(readFileSync(path, "utf8")).toBe("{ half");
 });

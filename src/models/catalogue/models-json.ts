@@ -42,7 +42,7 @@ export function readModelsFile(agentDir: string): ModelsFile {
     });
     return { path, providers: Object.fromEntries(parsed) };
   } catch (error) {
-    return { path, providers: {}, damage: `${path} is no JSON (${messageOf(error)}) and is not used; correct or delete it` };
+    return { path, providers: {}, damage: `${path} is not JSON (${messageOf(error)}) and is ignored; fix or delete it` };
   }
 }
 

@@ -64,7 +64,7 @@ function modelOf(summary: unknown, makers: readonly string[], limits: Pick<Model
 export async function listBedrock(deps: BedrockListDeps): Promise<ProviderSettings> {
   const { env, settings, clock, version, timeoutMs, fetch } = deps;
   const access = accessOf(env);
-  if (!access) throw new AppError("UNAVAILABLE", "there are no AWS keys in the environment that can sign a request");
+  if (!access) throw new AppError("UNAVAILABLE", "there are no AWS keys in the environment to sign a request with");
   const region = bedrockRegion(deps);
   const url = new URL(`https://bedrock.${region}.amazonaws.com/foundation-models`);
   const headers =
@@ -73,7 +73,7 @@ export async function listBedrock(deps: BedrockListDeps): Promise<ProviderSettin
       : (await import("./aws-signature.ts")).signedHeaders({ url, region, service: "bedrock", now: clock.now() }, access.keys);
   const { status, value } = await askJson({ url: url.href, headers, version, clock, timeoutMs, fetch, maxBytes: MAX_BYTES });
   const summaries = isRecord(value) ? value["modelSummaries"] : undefined;
-  if (status >= 400 || !Array.isArray(summaries)) throw new AppError("UNAVAILABLE", `Amazon Bedrock gave no list of models (${status})`);
+  if (status >= 400 || !Array.isArray(summaries)) throw new AppError("UNAVAILABLE", `Amazon Bedrock returned no list of models (${status})`);
   const makers = (settings?.providerFilter ?? []).map((name) => name.trim().toLowerCase()).filter((name) => name !== "");
   const limits = { contextWindow: settings?.defaultContextWindow ?? WINDOW, maxTokens: settings?.defaultMaxTokens ?? OUTPUT };
   return {

@@ -63,7 +63,7 @@ test("vLLM, LM Studio and llama.cpp are found through their lists, with the wind
 test("another program on a common port is not taken for a model server", async () => {
   const url = await serve(json({ "/v1/models": { data: [{ id: "x", owned_by: "another" }] } }));
   const { models, servers: asked } = await discovery({ servers: [at("vllm", `${url}/v1`)] }).look();
-  expect([models, asked[0]?.error]).toEqual([[], "something else than vllm answers there"]);
+  expect([models, asked[0]?.error]).toEqual([[], "something other than vllm responds there"]);
 });
 
 test("a configured server is trusted, and its key is sent to it", async () => {
@@ -84,7 +84,7 @@ test.each([
   const url = listener ? await serve(listener) : "http://127.0.0.1:9";
   const { models, servers: asked } = await discovery({ servers: [at("lmstudio", `${url}/v1`)] }).look();
   expect(models).toEqual([]);
-  expect(asked[0]?.error).toContain("cannot be asked for its models");
+  expect(asked[0]?.error).toContain("could not get the models of");
 });
 
 test("redirects are not followed: a key stays with its server", async () => {
@@ -121,7 +121,7 @@ test("a silent server times out after five seconds", async () => {
   await new Promise(setImmediate);
   expect(settled).toBe(false);
   clock.advance(1);
-  expect((await looking).servers[0]?.error).toContain("no answer within 5000 ms");
+  expect((await looking).servers[0]?.error).toContain("no response within 5000 ms");
 });
 
 test("all servers are queried at once: one's models are known although another is silent", async () => {

@@ -67,7 +67,7 @@ export function createDiscovery(deps: DiscoveryDeps): Discovery {
       const listed = await listModels({ kind: facts.listing ?? "openai", baseUrl, apiKey, timeoutMs, clock, signal, fetch });
       const owner = settings === undefined && apiKey === undefined ? OWNERS[provider] : undefined;
       if (owner !== undefined && !listed.some((model) => model.owner?.toLowerCase() === owner)) {
-        return { server: { provider, baseUrl, error: `something else than ${provider} answers there` }, models: [] };
+        return { server: { provider, baseUrl, error: `something other than ${provider} responds there` }, models: [] };
       }
       return { server: { provider, baseUrl, models: listed.length }, models: listed.map((model) => discovered(provider, model, settings)) };
     } catch (error) {

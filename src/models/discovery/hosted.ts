@@ -77,7 +77,7 @@ export function createHostedLists(deps: HostedListsDeps): HostedLists {
       const isEmpty = (settings.models ?? []).length === 0;
       cache.set(provider, { settings: isEmpty ? before : settings, until: clock.monotonic() + (isEmpty ? AGAIN_MS : keepMs(provider)) });
     } catch (error) {
-      if (before === undefined) deps.warn(`the models of ${provider} could not be listed; those that are known without a list are used: ${messageOf(error)}`);
+      if (before === undefined) deps.warn(`the models of ${provider} could not be listed; the built-in ones are used: ${messageOf(error)}`);
       cache.set(provider, { settings: before, until: clock.monotonic() + AGAIN_MS });
     }
   }

@@ -102,7 +102,7 @@ async function readBounded(response: Response): Promise<string> {
   let size = 0;
   for await (const part of response.body ?? []) {
     size += part.byteLength;
-    if (size > MAX_BYTES) throw new AppError("OVERLOADED", `the answer is larger than ${MAX_BYTES} bytes`);
+    if (size > MAX_BYTES) throw new AppError("OVERLOADED", `the response is larger than ${MAX_BYTES} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts).toString("utf8");
@@ -124,22 +124,22 @@ export async function listModels({
   const controller = new AbortController();
   const stop = (): void => controller.abort();
   signal?.addEventListener("abort", stop, { once: true });
-  using _timer = clock.after(timeoutMs, () => controller.abort(new AppError("TIMEOUT", `no answer within ${timeoutMs} ms`)));
+  using _timer = clock.after(timeoutMs, () => controller.abort(new AppError("TIMEOUT", `no response within ${timeoutMs} ms`)));
   try {
     const agent = version === undefined ? {} : { "user-agent": `openclaw/${version}` };
     const headers = { accept: "application/json", ...agent, ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}) };
     const response = await fetch(url, { headers, signal: controller.signal, redirect: "error" });
     if (!response.ok) {
       await response.body?.cancel();
-      throw new AppError("UNAVAILABLE", `it answers ${response.status}`);
+      throw new AppError("UNAVAILABLE", `it responded with status ${response.status}`);
     }
     const body: unknown = JSON.parse(await readBounded(response));
     const models = kind === "ollama" ? parseTags(body) : parseModels(body);
-    if (!models) throw new AppError("UNAVAILABLE", "its answer is no list of models");
+    if (!models) throw new AppError("UNAVAILABLE", "its response is not a list of models");
     return models;
   } catch (error) {
     const cause = controller.signal.aborted && controller.signal.reason instanceof AppError ? controller.signal.reason : error;
-    throw new AppError("UNAVAILABLE", `${url} cannot be asked for its models: ${messageOf(cause)}`, { cause: error, details: { url } });
+    throw new AppError("UNAVAILABLE", `could not get the models of ${url}: ${messageOf(cause)}`, { cause: error, details: { url } });
   } finally {
     signal?.removeEventListener("abort", stop);
   }

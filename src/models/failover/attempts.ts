@@ -28,13 +28,13 @@ const ADVICE: Readonly<Partial<Record<FailureClass, string>>> = {
   billing: "the account has no credit left: add some, or another key with openclaw models auth add",
   rate_limit: "wait a little, or add another key or a fallback model",
   overloaded: "the provider is overloaded: try again, or add a fallback model",
-  timeout: "the provider is failing, which is no fault of the key: try again in a moment, or add a fallback model",
+  timeout: "the provider is failing, and the key is not the cause: try again in a moment, or add a fallback model",
   network: "the provider cannot be reached: check the network and the base URL",
   context_overflow: "the conversation is too long for this model: /compact, /new, or a model with a larger window",
-  role_order: "the conversation's order was refused: try again, or /new",
-  image_size: "the provider refuses a picture or file: it is too large, damaged or of a kind it does not take; send it smaller or in another form",
-  tool_schema: "the provider does not take these tools: choose another model, or fewer tools",
-  refused: "the provider's filter stopped it: word it differently, or choose another model",
+  role_order: "the provider rejected the order of the messages: try again, or /new",
+  image_size: "the provider rejected an image or file: it is too large, damaged or of an unsupported type; send a smaller one or another format",
+  tool_schema: "the provider does not support these tools: choose another model, or fewer tools",
+  refused: "the provider's content filter blocked it: rephrase it, or choose another model",
   model_unknown: "the provider does not know this model: openclaw models list --all",
 };
 
@@ -57,7 +57,7 @@ export function failedText(attempts: readonly Attempt[]): string {
 }
 
 const REGION_ADVICE =
-  "the provider does not serve the place that this request came from; the key is not the cause: use another provider, or have the gateway reach it from a place it serves";
+  "the provider does not serve the region of this request; the key is not the cause: use another provider, or route the gateway through a supported region";
 
 /** How often it was tried, and what to do. If no provider was called, the error already says so. */
 function tailOf(last: Attempt, failed: readonly Attempt[]): string {

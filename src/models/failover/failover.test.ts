@@ -28,7 +28,7 @@ test.each<[Partial<ModelFailure>, FailureClass]>([
   [{ phase: "connect", code: "ECONNREFUSED", text: "connect ECONNREFUSED" }, "network"],
   [{ phase: "stream", code: "ECONNRESET", text: "read ECONNRESET" }, "network"],
   [{ status: 400, text: "messages.1.content.1.tool_use.id: String should match pattern" }, "format"],
-  [{ phase: "stream", malformed: true, text: "the stream ended before the answer did" }, "timeout"],
+  [{ phase: "stream", malformed: true, text: "the stream ended before the response was complete" }, "timeout"],
   [{ phase: "answer", malformed: true, text: "the model gave an empty answer" }, "format"],
   [{ status: 400, code: "context_length_exceeded", text: "maximum context length is 8192 tokens" }, "context_overflow"],
   [{ status: 413 }, "context_overflow"],
@@ -139,7 +139,7 @@ test("a refusal because of the region does not suggest another key", () => {
   const base = { provider: "p", model: "a", startedAt: 0, durationMs: 1, outcome: "auth", error: "no", status: 403 } as const;
   expect(failedText([base])).toContain("check the key");
   expect(failedText([{ ...base, region: true }])).toBe(
-    "p/a: HTTP 403: no (the provider does not serve the place that this request came from; the key is not the cause: use another provider, or have the gateway reach it from a place it serves)",
+    "p/a: HTTP 403: no (the provider does not serve the region of this request; the key is not the cause: use another provider, or route the gateway through a supported region)",
   );
 });
 

@@ -25,7 +25,7 @@ export async function loadLongTail(api: string, { from, version }: LongTailDeps)
   if (!LONG_TAIL_APIS.includes(api)) {
     throw new AppError(
       "UNAVAILABLE",
-      `the wire format ${JSON.stringify(api)} is not known; a plugin has to bring it, or models.providers has to say another api`,
+      `the wire format ${JSON.stringify(api)} is not known; a plugin must provide it, or models.providers must set another api`,
     );
   }
   const library = await loadLibrary(api, from);
@@ -33,7 +33,7 @@ export async function loadLongTail(api: string, { from, version }: LongTailDeps)
   if (api === CODEX && library.formatUserAgent === undefined) {
     throw new AppError(
       "UNAVAILABLE",
-      `this version of ${LONG_TAIL_PACKAGE} would call openclaw by another name at this provider; add a newer one: npm install ${LONG_TAIL_PACKAGE}@latest`,
+      `this version of ${LONG_TAIL_PACKAGE} would use another client name than openclaw at this provider; install a newer one: npm install ${LONG_TAIL_PACKAGE}@latest`,
     );
   }
   return { api, stream: (request, options) => streamThrough(library, request, options, version) };
@@ -60,7 +60,7 @@ async function* streamThrough(library: Library, request: WireRequest, options: S
         reject(new Error(hung));
       });
       const next = await Promise.race([events.next(), late]);
-      if (next.done === true) throw failed({ phase: "stream", malformed: true, text: "the answer ended in the middle" });
+      if (next.done === true) throw failed({ phase: "stream", malformed: true, text: "the response ended early" });
       for (const event of translated(next.value, clock.now())) {
         content = true;
         yield event;
@@ -124,7 +124,7 @@ function translated({ type, contentIndex: index = 0, delta = "", partial, messag
     case "done":
       return [{ type: "end", message: transcriptMessage(message as AssistantMessage) }];
     case "error": {
-      const text = (error as AssistantMessage | undefined)?.errorMessage ?? "the call failed without a word";
+      const text = (error as AssistantMessage | undefined)?.errorMessage ?? "the call failed without an error message";
       throw modelFailed({ phase: "stream", text, ...factsIn(text, now) });
     }
     default:

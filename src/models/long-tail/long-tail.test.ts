@@ -75,7 +75,7 @@ test("without the package the error says which to install", async () => {
 test("for an unknown format the error suggests a plugin", async () => {
   await expect(loadLongTail("google-gemini-cli", { from: [], version: "1" })).rejects.toMatchObject({
     code: "UNAVAILABLE",
-    message: expect.stringContaining("a plugin has to bring it"),
+    message: expect.stringContaining("a plugin must provide it"),
   });
 });
 
@@ -115,7 +115,7 @@ test("it gets our user agent, and does not retry by itself", async () => {
 
 test("a version that sends another product's name is refused for that provider", async () => {
   const load = (folder: string) => loadLongTail("openai-codex-responses", { from: [folder], version: "1" });
-  await expect(load(install(""))).rejects.toMatchObject({ code: "UNAVAILABLE", message: expect.stringContaining("another name") });
+  await expect(load(install(""))).rejects.toMatchObject({ code: "UNAVAILABLE", message: expect.stringContaining("another client name") });
   expect(await load(install("} export function formatUserAgent() {"))).toMatchObject({ api: "openai-codex-responses" });
 });
 

@@ -36,7 +36,7 @@ function createProductIntent(): Intent {
       if (!index) indexes.set(sections, (index = createDocIndex(sections)));
       const answer = index.find(plain);
       if (!answer) {
-        const why = sections.length === 0 ? "The documentation is not beside this program" : "I found nothing about that in OpenClaw's documentation";
+        const why = sections.length === 0 ? "The documentation is not installed with this program" : "I found nothing about that in OpenClaw's documentation";
         return say(`${why}, and I know nothing else. ${INTRODUCTION} \`help\` lists what I can do and how to add a real model.`);
       }
       const { section, text } = answer;

@@ -145,7 +145,7 @@ describe("a tool is called as its schema asks for it", () => {
     ["recall x", "memory_search"],
     ["remind me in an hour to go", "cron"],
   ])("%j without its tool is refused, and the tool is named", async (words, name) => {
-    expect(await say(words, [])).toBe(`That takes the tool \`${name}\`, which is not on offer in this conversation, so I cannot do it.`);
+    expect(await say(words, [])).toBe(`That takes the tool \`${name}\`, which is not available in this conversation, so I cannot do it.`);
   });
 });
 
@@ -199,19 +199,19 @@ describe("talk", () => {
   ])("%j", async (words, expected) => expect(await say(words)).toContain(expected));
 
   test("help lists missing tools", async () => {
-    expect(await say("help", [])).toContain("run a command: `run ls -la` (not here: the tool `exec` is not on offer)");
+    expect(await say("help", [])).toContain("run a command: `run ls -la` (not here: the tool `exec` is not available)");
   });
 
   test("without documentation the answer says so", async () => {
     model = createOfflineModel({ docsFolder: join(folder, "nowhere") });
-    expect(await say("how do I set a budget?")).toContain("The documentation is not beside this program");
+    expect(await say("how do I set a budget?")).toContain("The documentation is not installed with this program");
     model = createOfflineModel({ docsFolder: folder });
   });
 
   test("unreadable documentation is read again at the next question", async () => {
     const late = join(folder, "late");
     model = createOfflineModel({ docsFolder: late });
-    expect(await say("how do I set a budget?")).toContain("The documentation is not beside this program");
+    expect(await say("how do I set a budget?")).toContain("The documentation is not installed with this program");
     mkdirSync(late);
     writeFileSync(join(late, "budgets.md"), "# Budgets\n\nSet a budget with `openclaw budgets set`.\n");
     expect(await say("how do I set a budget?")).toContain("openclaw budgets set");
@@ -232,6 +232,15 @@ test.each<[words: string, expected: string]>([
   ["Store durable notes now. If there is nothing to store, reply with NO_REPLY.", "NO_REPLY"],
   ["A scheduled reminder is due:\n\nReminder: go\n\nPass it on.", "Reminder: go"],
 ])("the gateway's own prompt %j is answered with %j", async (words, expected) => expect(await say(words)).toBe(expected));
+
+const job = (text: string): string =>
+  `[cron:b23b103e-fd35-478b-a48d-504ebaebad42 Stand-up] ${text}\nCurrent time: Thursday, November 19, 2026 at 9:46 PM (UTC)\n\nYour final answer is delivered to the user unchanged: write it as plain text for them, and do not send it with a tool. Answer NO_REPLY if there is nothing to report.`;
+
+test("a scheduled job is answered like the same message of a person", async () => {
+  expect(await say(job("what can you do?"))).toBe(await say("what can you do?"));
+  expect(await say(job("Sum up my open tasks"))).toBe(await say("Sum up my open tasks"));
+  expect(await say(job("Check the oven. If nothing needs attention, reply NO_REPLY."))).toBe("NO_REPLY");
+});
 
 describe("streaming", () => {
   test("sends words that add up to the message", async () => {

@@ -30,7 +30,7 @@ export const ADDING_A_KEY = [
 export function abilitiesText(has: (tool: string) => boolean): string {
   const line = ({ text, tools }: (typeof ABILITIES)[number]): string => {
     const absent = tools.filter((tool) => !has(tool));
-    return `- ${text}${absent.length === 0 ? "" : ` (not here: the tool ${absent.map((tool) => `\`${tool}\``).join(", ")} is not on offer)`}`;
+    return `- ${text}${absent.length === 0 ? "" : ` (not here: the tool ${absent.map((tool) => `\`${tool}\``).join(", ")} is not available)`}`;
   };
   return ["What I can do:", ...ABILITIES.map(line)].join("\n");
 }

@@ -21,7 +21,7 @@ export function offered({ tools }: Turn, name: string): ToolSchema | undefined {
 /** Calls a tool according to its schema; says so when it is not available or a required value is unknown. `before` is sent first. */
 export function call(turn: Turn, name: string, wanted: readonly Argument[], before?: string): Reply {
   const tool = offered(turn, name);
-  if (!tool) return say(`That takes the tool \`${name}\`, which is not on offer in this conversation, so I cannot do it.`);
+  if (!tool) return say(`That takes the tool \`${name}\`, which is not available in this conversation, so I cannot do it.`);
   const { args, missing } = fill(tool, wanted);
   if (missing.length > 0) {
     return say(`The tool \`${tool.name}\` asks for ${missing.map((key) => `\`${key}\``).join(", ")}, which I do not know how to give it, so I left it alone.`);

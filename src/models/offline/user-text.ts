@@ -17,6 +17,8 @@ const UNTRUSTED_BLOCK = /^[A-Z][\w /-]{0,60} \(untrusted[^)\n]{0,60}\):\n```json
 const EVENT = /^System: (?:\[[^\]\n]{0,80}\] )?(.*)$/gm;
 const ENVELOPE = /^\[[^\]\n]{0,160}\d{2}:\d{2}[^\]\n]{0,40}\]\s+/;
 const MARKERS = ["[Current message - respond to this]", "[Subagent Task]:"];
+/** A scheduled job's own message, in what the gateway writes around it. */
+const JOB = /^\[cron:[^\n]{1,300}?\] ([\s\S]*?)(?:\nCurrent time: [^\n]*(?:\n\n[^\n]*NO_REPLY[^\n]*)?)?$/;
 const SUBAGENT_SESSION = /\n\n\[Subagent Session\]: [^\n]*$/;
 
 export function readUserText(raw: string): UserText {
@@ -30,6 +32,7 @@ export function readUserText(raw: string): UserText {
   text = text
     .trim()
     .replace(ENVELOPE, "")
+    .replace(JOB, "$1")
     .replace(SUBAGENT_SESSION, "")
     .replace(/\n?\[message_id: [^\]\n]*\]$/, "")
     .trim();

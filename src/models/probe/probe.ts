@@ -77,7 +77,7 @@ export async function probeModel(options: ProbeOptions): Promise<ProbeResult> {
     for await (const event of drivers.stream(request, new Map(), limits)) calledTool ||= event.type === "toolCall";
     return { status: "ok", latencyMs: since(), calledTool };
   } catch (error) {
-    if (late) return { status: "timeout", latencyMs: since(), calledTool, error: `no answer within ${timeoutMs} ms` };
+    if (late) return { status: "timeout", latencyMs: since(), calledTool, error: `no response within ${timeoutMs} ms` };
     const failure = failureOf(error);
     const kind = failure ? classify(failure) : "unknown";
     const trouble = kind === "network" ? "cannot be reached" : failure && troubleOf(failure, kind);

@@ -46,7 +46,7 @@ export const GATEWAYS: readonly ProviderFacts[] = [
     presence: "implied",
     models: [{ id: "claude-sonnet-4-5", name: "Claude Sonnet 4.5", reasoning: true, input: ["text", "image"], contextWindow: 200_000, maxTokens: 64_000 }],
     defaultModel: "claude-sonnet-4-5",
-    note: "account and gateway come from the profile; gateways with authentication want the header cf-aig-authorization",
+    note: "account and gateway come from the profile; gateways with authentication need the header cf-aig-authorization",
   },
   {
     id: "litellm",
@@ -55,6 +55,6 @@ export const GATEWAYS: readonly ProviderFacts[] = [
     api: OPENAI_COMPLETIONS,
     presence: "config",
     defaultModel: "claude-opus-4-6",
-    note: "name its models in models.providers",
+    note: "list its models in models.providers",
   },
 ];

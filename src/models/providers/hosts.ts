@@ -147,7 +147,7 @@ export const HOSTS: readonly ProviderFacts[] = [
     baseUrl: "",
     api: OPENAI_COMPLETIONS,
     presence: "config",
-    note: "its address has to be given in models.providers",
+    note: "set its address in models.providers",
   },
 ];
 
@@ -202,6 +202,6 @@ export const CLOUDS: readonly ProviderFacts[] = [
     baseUrl: "http://localhost:3000/v1",
     api: OPENAI_COMPLETIONS,
     presence: "config",
-    note: "wants no key; name its models in models.providers",
+    note: "needs no key; list its models in models.providers",
   },
 ];

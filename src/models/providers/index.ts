@@ -1,3 +1,4 @@
+import type { OpenClawConfig } from "../../config/index.ts";
 import { GATEWAYS } from "./gateways.ts";
 import { CLOUDS, HOSTS } from "./hosts.ts";
 import { BUILTIN, LOCAL, SENSES } from "./local.ts";
@@ -27,5 +28,17 @@ export function keyVariables(name: string): readonly string[] {
   return facts === undefined || facts.ambient === true ? [] : facts.env;
 }
 
-/** Works without a key: it runs on this machine, or is built in. */
-export const needsNoKey = (name: string): boolean => providerFacts(name)?.anyKey === true;
+/** Works without a key: it runs on this machine, is built in, or is a server of the user's own that is configured without one. */
+export const needsNoKey = (name: string, config?: Pick<OpenClawConfig, "models">): boolean => {
+  const facts = providerFacts(name);
+  return facts ? facts.anyKey === true : isKeylessServer(name, config);
+};
+
+/** A provider that only the configuration knows, with an address and neither a key nor a kind of login. */
+export function isKeylessServer(name: string, config: Pick<OpenClawConfig, "models"> | undefined): boolean {
+  const plain = canonicalProvider(name);
+  if (providerFacts(plain)) return false;
+  const own = Object.entries(config?.models?.providers ?? {}).find(([other]) => canonicalProvider(other) === plain)?.[1];
+  if (!own?.baseUrl?.trim() || own.auth !== undefined) return false;
+  return own.apiKey === undefined || (typeof own.apiKey === "string" && own.apiKey.trim() === "");
+}

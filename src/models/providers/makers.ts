@@ -23,7 +23,7 @@ const CODEX: readonly KnownModel[] = [
   codex("gpt-5.1", "GPT-5.1", price(1.25, 10, 0.125)),
 ];
 
-/** Companies that make models and serve them under their own name. */
+/** First-party model providers. */
 export const MAKERS: readonly ProviderFacts[] = [
   {
     id: "anthropic",
@@ -92,7 +92,7 @@ export const MAKERS: readonly ProviderFacts[] = [
     api: "google-gemini-cli",
     presence: "config",
     defaultModel: "gemini-3-pro-preview",
-    note: "signs in through a plugin, which also has to bring the wire format",
+    note: "signs in through a plugin, which must also provide the wire format",
   },
   {
     id: "google-antigravity",
@@ -101,7 +101,7 @@ export const MAKERS: readonly ProviderFacts[] = [
     api: "google-gemini-cli",
     presence: "config",
     defaultModel: "claude-opus-4-6-thinking",
-    note: "signs in through a plugin, which also has to bring the wire format",
+    note: "signs in through a plugin, which must also provide the wire format",
   },
   {
     id: "xai",
@@ -160,7 +160,7 @@ const MINIMAX_MODELS = [
   minimax("MiniMax-M2.5-Lightning", { reasoning: true }),
 ];
 
-/** Ids are case-sensitive there. */
+/** Model ids are case-sensitive. */
 export const MINIMAX: readonly ProviderFacts[] = [
   {
     id: "minimax",
@@ -188,7 +188,7 @@ export const MINIMAX: readonly ProviderFacts[] = [
 
 const kimi = (id: string, name: string, rest: Partial<KnownModel> = {}): KnownModel => ({ id, name, contextWindow: 256_000, maxTokens: 8192, ...rest });
 
-/** Two services of one company; a key of one does not work for the other. */
+/** Two services of one company; their keys are not interchangeable. */
 export const KIMI: readonly ProviderFacts[] = [
   {
     id: "moonshot",

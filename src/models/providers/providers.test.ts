@@ -43,6 +43,17 @@ test("only providers on this machine work without a key", () => {
   expect(PROVIDERS.filter(({ id }) => needsNoKey(id)).map(({ id }) => id)).toEqual(["ollama", "vllm", "lmstudio", "llamacpp", "builtin"]);
 });
 
+test("a server that only the configuration knows works without a key, unless one is named there", () => {
+  const baseUrl = "http://10.0.0.5:8080/v1";
+  const of = (entry: object, id = "acme"): boolean => needsNoKey("acme", { models: { providers: { [id]: { baseUrl, models: [], ...entry } } } });
+  expect([of({}), of({}, "ACME"), of({ apiKey: " " })]).toEqual([true, true, true]);
+  expect([of({ apiKey: "${ACME_KEY}" }), of({ apiKey: "k" }), of({ auth: "api-key" }), of({ auth: "oauth" }), of({ baseUrl: "" }), of({}, "other")]).toEqual(
+    Array(6).fill(false),
+  );
+  const cloud = { models: { providers: { openai: { baseUrl, models: [] }, anthropic: { baseUrl, models: [] } } } };
+  expect([needsNoKey("openai", cloud), needsNoKey("anthropic", cloud)]).toEqual([false, false]);
+});
+
 test("keys are sent over https, or stay on this machine", () => {
   for (const { id, baseUrl, alsoAt = {} } of PROVIDERS) {
     for (const url of [baseUrl, ...Object.values(alsoAt)]) expect(url, id).toMatch(/^$|^https:\/\/|^http:\/\/(?:localhost|127\.0\.0\.1):/);

@@ -87,14 +87,14 @@ export function createQuota(deps: QuotaDeps): Quota {
       const { version, clock, fetch } = deps;
       const { status, value } = await askJson({ ...request, version, clock, timeoutMs: left, signal, fetch });
       if (status >= 400) throw refused(status, value);
-      if (value === undefined) throw new AppError("UNAVAILABLE", "its answer is no JSON");
+      if (value === undefined) throw new AppError("UNAVAILABLE", "its response is not JSON");
       return value;
     };
     try {
       const access = await accessFor(source);
       return access && { provider, displayName, ...(await source.load(access, one)) };
     } catch (error) {
-      const text = error instanceof AppError && error.code === "TIMEOUT" ? `no answer within ${timeoutMs} ms` : messageOf(error);
+      const text = error instanceof AppError && error.code === "TIMEOUT" ? `no response within ${timeoutMs} ms` : messageOf(error);
       return { provider, displayName, windows: [], error: clip(deps.redactor.text(text), MAX_ERROR_CHARS) };
     }
   }
@@ -134,8 +134,9 @@ function tokenIn(apiKey: string): string {
 }
 
 function refused(status: number, value: unknown): AppError {
-  if (status === 401 || status === 403) return new AppError("PERMISSION_DENIED", `the login is not accepted for this (${status}); log in again if it stays so`);
+  if (status === 401 || status === 403)
+    return new AppError("PERMISSION_DENIED", `the login is not accepted for this (${status}); log in again if this continues`);
   const { error, message } = fieldsOf(value);
   const reason = textOf(message) ?? textOf(error) ?? textOf(fieldsOf(error)["message"]);
-  return new AppError("UNAVAILABLE", `it answers ${status}${reason === undefined ? "" : `: ${reason}`}`);
+  return new AppError("UNAVAILABLE", `it responded with status ${status}${reason === undefined ? "" : `: ${reason}`}`);
 }

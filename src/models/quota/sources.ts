@@ -179,7 +179,7 @@ export const minimaxQuota: QuotaSource = {
       await ask({ url: "https://api.minimaxi.com/v1/api/openplatform/coding_plan/remains", headers: { authorization: `Bearer ${token}` } }),
     );
     const { status_code: code, status_msg: reason } = fieldsOf(answer["base_resp"]);
-    if (code !== undefined && code !== 0) throw new AppError("UNAVAILABLE", textOf(reason) ?? `it answers ${numberOf(code) ?? "something else"}`);
+    if (code !== undefined && code !== 0) throw new AppError("UNAVAILABLE", textOf(reason) ?? `it responded with ${numberOf(code) ?? "something else"}`);
     const data = Object.keys(fieldsOf(answer["data"])).length > 0 ? fieldsOf(answer["data"]) : answer;
     const plan = fieldsOf(listOf(data["model_remains"])[0] ?? data);
     return { windows: [...minimaxWindow(plan, "interval", "5h", plan["end_time"]), ...minimaxWindow(plan, "weekly", "Week", plan["weekly_end_time"])] };
@@ -203,7 +203,7 @@ export const zaiQuota: QuotaSource = {
   async load({ token }, ask) {
     const answer = fieldsOf(await ask({ url: "https://api.z.ai/api/monitor/usage/quota/limit", headers: { authorization: `Bearer ${token}` } }));
     if (answer["success"] === false || (answer["code"] !== undefined && answer["code"] !== 200)) {
-      throw new AppError("UNAVAILABLE", textOf(answer["msg"]) ?? "it refused without a word");
+      throw new AppError("UNAVAILABLE", textOf(answer["msg"]) ?? "it refused without a reason");
     }
     const data = fieldsOf(answer["data"]);
     const plan = textOf(data["planName"]) ?? textOf(data["plan"]) ?? textOf(data["level"]);

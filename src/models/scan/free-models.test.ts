@@ -54,7 +54,7 @@ test("size, age and maker filter the list", async () => {
 test("an answer that is not a list of models is an error with the URL", async () => {
   await expect(scan({}, { models: [] })).rejects.toMatchObject({
     code: "UNAVAILABLE",
-    message: expect.stringMatching(/^the model list at http:.*\/api\/v1\/models could not be had/),
+    message: expect.stringMatching(/^could not get the model list at http:.*\/api\/v1\/models:/),
   });
 });
 

@@ -79,17 +79,18 @@ export async function listFreeModels(options: {
   const controller = new AbortController();
   const stop = (): void => controller.abort();
   signal?.addEventListener("abort", stop, { once: true });
-  using _timer = clock.after(timeoutMs, () => controller.abort(new AppError("TIMEOUT", `no answer within ${timeoutMs} ms`)));
+  using _timer = clock.after(timeoutMs, () => controller.abort(new AppError("TIMEOUT", `no response within ${timeoutMs} ms`)));
   try {
     const response = await fetch(url, { headers: { accept: "application/json" }, signal: controller.signal, redirect: "error" });
     const text = await response.text();
-    if (!response.ok || text.length > MAX_BYTES) throw new AppError("UNAVAILABLE", response.ok ? "the answer is too large" : `it answers ${response.status}`);
+    if (!response.ok || text.length > MAX_BYTES)
+      throw new AppError("UNAVAILABLE", response.ok ? "the response is too large" : `it responded with status ${response.status}`);
     const body: unknown = JSON.parse(text);
-    if (!isRecord(body) || !Array.isArray(body["data"])) throw new AppError("UNAVAILABLE", "its answer is no list of models");
+    if (!isRecord(body) || !Array.isArray(body["data"])) throw new AppError("UNAVAILABLE", "its response is not a list of models");
     return body["data"].flatMap((value) => parseModel(value) ?? []).filter((model) => fits(model, filter, clock.now()));
   } catch (error) {
     const cause = controller.signal.reason instanceof AppError ? controller.signal.reason : error;
-    throw new AppError("UNAVAILABLE", `the model list at ${url} could not be had: ${messageOf(cause)}`, { cause: error, details: { url } });
+    throw new AppError("UNAVAILABLE", `could not get the model list at ${url}: ${messageOf(cause)}`, { cause: error, details: { url } });
   } finally {
     signal?.removeEventListener("abort", stop);
   }

@@ -3,7 +3,7 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import type { ThinkingLevel } from "../../protocol/index.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { ModelEntry } from "../entry.ts";
-import { PROVIDERS } from "../providers/index.ts";
+import { PROVIDERS, needsNoKey } from "../providers/index.ts";
 import {
   agentChoice,
   aliasesOf,
@@ -65,7 +65,7 @@ interface Choice {
 
 /** The model for a user without a choice: the standard one, any with a credential, one on this machine, the built-in one. */
 function unchosen({ catalogue, hasCredential, local }: SelectionInput): Choice {
-  if (hasCredential(DEFAULT_REF.provider)) return { ref: DEFAULT_REF, source: "standard", text: "no model is configured; this is the standard one" };
+  if (hasCredential(DEFAULT_REF.provider)) return { ref: DEFAULT_REF, source: "standard", text: "no model is configured; this is the default" };
   for (const { id, defaultModel, picksDefault } of PROVIDERS) {
     if (!picksDefault || defaultModel === undefined || !hasCredential(id)) continue;
     const ref = { provider: id, id: defaultModel };
@@ -87,11 +87,11 @@ export function standardChoice(input: SelectionInput, warnings: string[] = []): 
   if (!read)
     throw new AppError(
       "CONFIG_INVALID",
-      `${JSON.stringify(primary)} is no model: use provider/model or an alias (${own ? "agents.list" : "agents.defaults.model"})`,
+      `${JSON.stringify(primary)} is not a model: use provider/model or an alias (${own ? "agents.list" : "agents.defaults.model"})`,
     );
-  if (read.via === "default-provider") warnings.push(`the model ${JSON.stringify(primary)} names no provider; ${formatRef(read.ref)} is used`);
+  if (read.via === "default-provider") warnings.push(`the model ${JSON.stringify(primary)} has no provider; ${formatRef(read.ref)} is used`);
   return own
-    ? { ref: read.ref, source: "agent", text: `agents.list: ${agentId} has a model of its own` }
+    ? { ref: read.ref, source: "agent", text: `agents.list: ${agentId} has its own model` }
     : { ref: read.ref, source: "defaults", text: "agents.defaults.model" };
 }
 
@@ -112,7 +112,7 @@ function runChoice({ override, config }: SelectionInput, standard: Choice, allow
   const read = readRef(override, aliasesOf(config), standard.ref.provider);
   if (!read) throw new AppError("INVALID_INPUT", `invalid model: ${override} (use provider/model or an alias)`);
   if (!allowlist.allows(read.ref)) throw notAllowed(read.ref);
-  return { ref: read.ref, source: "run", text: read.via === "alias" ? `asked for by this run, as ${override.trim()}` : "asked for by this run" };
+  return { ref: read.ref, source: "run", text: read.via === "alias" ? `requested by this run, as ${override.trim()}` : "requested by this run" };
 }
 
 /** Known and allowed models for `names`, without `taken`; skipped ones cause a warning. */
@@ -131,8 +131,8 @@ function following(
     if (!ref || seen.some((other) => sameRef(other, ref))) continue;
     seen.push(ref);
     const entry = input.catalogue.find(ref);
-    if (!entry) warnings.push(`the fallback ${formatRef(ref)} is not known and is passed over`);
-    else if (allowlist && !allowlist.allows(ref)) warnings.push(`the fallback ${formatRef(ref)} is not in agents.defaults.models and is passed over`);
+    if (!entry) warnings.push(`the fallback ${formatRef(ref)} is unknown and is skipped`);
+    else if (allowlist && !allowlist.allows(ref)) warnings.push(`the fallback ${formatRef(ref)} is not in agents.defaults.models and is skipped`);
     else entries.push(entry);
   }
   return entries;
@@ -174,7 +174,8 @@ export function describeChoice(input: SelectionInput): DescribedChoice {
   if (!entry) return { ref, problem: problem ?? `the model ${formatRef(ref)} is not known` };
   const contextWindow = contextWindowOf(entry, config);
   if (contextWindow.rating === "too-small") problem ??= describeWindow(contextWindow, formatRef(ref));
-  if (!hasCredential(entry.provider)) problem ??= `there is no key for ${entry.provider}; add one with: openclaw models auth add`;
+  if (!hasCredential(entry.provider) && !needsNoKey(entry.provider, config))
+    problem ??= `there is no key for ${entry.provider}; add one with: openclaw models auth add`;
   const known = { ref: { provider: entry.provider, id: entry.id }, entry, contextWindow, thinking: defaultThinking(entry, config) };
   return problem === undefined ? known : { ...known, problem };
 }

@@ -104,7 +104,7 @@ test("a configured model is selected even without a key: the call's error says s
 test("a model without a provider belongs to the default provider, with a warning", () => {
   const chosen = select(defaults({ model: { primary: "claude-sonnet-4-5" } }));
   expect(formatRef(chosen.ref)).toBe("anthropic/claude-sonnet-4-5");
-  expect(chosen.warnings[0]).toContain("names no provider");
+  expect(chosen.warnings[0]).toContain("has no provider");
 });
 
 test("an agent's text replaces the primary only, its list of fallbacks replaces the list, even an empty one", () => {
@@ -160,7 +160,7 @@ test("unknown, forbidden or repeated fallbacks are skipped, the first two with a
   const { fallbacks, warnings } = select(config);
   expect(names(fallbacks)).toEqual(["anthropic/claude-haiku-4-5"]);
   expect(warnings).toEqual([
-    expect.stringContaining("nobody/nothing is not known"),
+    expect.stringContaining("nobody/nothing is unknown"),
     expect.stringContaining("google/gemini-3-pro-preview is not in agents.defaults.models"),
   ]);
 });

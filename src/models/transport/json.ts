@@ -32,7 +32,7 @@ async function textOf(response: Response, maxBytes: number): Promise<string> {
   let size = 0;
   for await (const part of response.body ?? []) {
     size += part.byteLength;
-    if (size > maxBytes) throw new AppError("OVERLOADED", `the answer is larger than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new AppError("OVERLOADED", `the response is larger than ${maxBytes} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts).toString("utf8");
@@ -53,10 +53,10 @@ function parsed(text: string): unknown {
 export async function askJson(request: JsonRequest): Promise<JsonAnswer> {
   const { url, body, clock, timeoutMs, signal, fetch = globalThis.fetch, maxBytes = MAX_BYTES } = request;
   const controller = new AbortController();
-  const stop = (): void => controller.abort(new AppError("CANCELLED", "nobody waits for the answer any more"));
+  const stop = (): void => controller.abort(new AppError("CANCELLED", "the caller no longer waits for the response"));
   if (signal?.aborted) stop();
   signal?.addEventListener("abort", stop, { once: true });
-  using _timer = clock.after(timeoutMs, () => controller.abort(new AppError("TIMEOUT", `no answer within ${timeoutMs} ms`)));
+  using _timer = clock.after(timeoutMs, () => controller.abort(new AppError("TIMEOUT", `no response within ${timeoutMs} ms`)));
   try {
     const response = await fetch(url, {
       method: request.method ?? (body === undefined ? "GET" : "POST"),
@@ -76,7 +76,7 @@ export async function askJson(request: JsonRequest): Promise<JsonAnswer> {
     if (error instanceof AppError) throw error;
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     const code = systemCode(cause);
-    throw new AppError("UNAVAILABLE", `${new URL(url).host} could not be asked: ${messageOf(cause)}`, {
+    throw new AppError("UNAVAILABLE", `the request to ${new URL(url).host} failed: ${messageOf(cause)}`, {
       cause: error,
       details: { host: new URL(url).host, ...(code === undefined ? {} : { code }) },
     });

@@ -107,5 +107,5 @@ export function createLineParser(): EventParser {
 }
 
 function tooLong(): Error {
-  return modelFailed({ phase: "stream", malformed: true, text: `one event of the answer is longer than ${MAX_EVENT_CHARS / 1024 / 1024} MiB` });
+  return modelFailed({ phase: "stream", malformed: true, text: `one event of the response is longer than ${MAX_EVENT_CHARS / 1024 / 1024} MiB` });
 }

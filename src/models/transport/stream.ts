@@ -122,7 +122,7 @@ function createWatch({ clock, signal, headersMs, progressMs }: StreamOptions): W
   const onAbort = (): void => controller.abort(signal?.reason);
   if (signal?.aborted) onAbort();
   else signal?.addEventListener("abort", onAbort, { once: true });
-  timer = clock.after(headersMs, () => giveUp(`no answer within ${Math.round(headersMs / 1000)} s`));
+  timer = clock.after(headersMs, () => giveUp(`no response within ${Math.round(headersMs / 1000)} s`));
   return {
     signal: controller.signal,
     phase: "connect",
@@ -174,7 +174,7 @@ async function open(encoded: EncodedRequest, watch: Watch, { clock, fetch, onRes
 async function* receivedEvents(response: Answer, { framing }: WireFormat, now: number): AsyncGenerator<StreamEvent, void, void> {
   const type = response.headers.get("content-type") ?? "";
   if (framing === "sse" && /\bapplication\/json\b|\btext\/html\b/.test(type)) throw await failedResponse(response, now);
-  if (!response.body) throw modelFailed({ phase: "stream", malformed: true, text: "the answer has no body" });
+  if (!response.body) throw modelFailed({ phase: "stream", malformed: true, text: "the response has no body" });
   const parser: EventParser = framing === "sse" ? createSseParser() : createLineParser();
   for await (const bytes of response.body) yield* parser.push(bytes);
   yield* parser.end();
@@ -184,8 +184,8 @@ async function* receivedEvents(response: Answer, { framing }: WireFormat, now: n
 function unreadable(error: unknown, shown: string): unknown {
   if (error instanceof AppError) return error;
   if (error instanceof SyntaxError)
-    return modelFailed({ phase: "stream", malformed: true, text: `an event of the answer is no JSON: ${messageOf(error)}` }, error);
-  return modelFailed({ phase: "answer", malformed: true, text: `an event of the answer has an unexpected shape: ${clip(shown, SHOWN_EVENT_CHARS)}` }, error);
+    return modelFailed({ phase: "stream", malformed: true, text: `an event of the response is not JSON: ${messageOf(error)}` }, error);
+  return modelFailed({ phase: "answer", malformed: true, text: `an event of the response has an unexpected shape: ${clip(shown, SHOWN_EVENT_CHARS)}` }, error);
 }
 
 /** The failure described by an error response. */
@@ -202,7 +202,7 @@ async function failedResponse(response: Answer, now: number): Promise<Error> {
     ...(status === undefined ? {} : { status }),
     ...failureFacts(facts, retryHint(response.headers, facts, now)),
     ...(requestId ? { requestId } : {}),
-    text: (response.ok && !claimed ? `the answer is no event stream but ${response.headers.get("content-type")}: ` : "") + text.slice(0, MAX_TEXT_CHARS),
+    text: (response.ok && !claimed ? `the response is not an event stream but ${response.headers.get("content-type")}: ` : "") + text.slice(0, MAX_TEXT_CHARS),
   });
 }
 

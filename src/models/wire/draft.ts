@@ -218,7 +218,7 @@ function readArguments(part: ToolPart, cut: boolean): Pick<ToolCallContent, "arg
     };
   }
   if (isRecord(value)) return { arguments: value };
-  return { arguments: {}, argumentsError: `the arguments are no JSON object: ${clip(part.json === "" ? JSON.stringify(value) : part.json, SHOWN_CHARS)}` };
+  return { arguments: {}, argumentsError: `the arguments are not a JSON object: ${clip(part.json === "" ? JSON.stringify(value) : part.json, SHOWN_CHARS)}` };
 }
 
 /** How often arguments may be nested as JSON text. */

@@ -20,6 +20,6 @@ export const WIRE_APIS: readonly string[] = Object.keys(FORMATS);
 
 export async function loadWire(api: string): Promise<WireFormat> {
   const load = FORMATS[api];
-  if (!load) throw new AppError("UNAVAILABLE", `the wire format ${JSON.stringify(api)} is not there; these are: ${WIRE_APIS.join(", ")}`);
+  if (!load) throw new AppError("UNAVAILABLE", `the wire format ${JSON.stringify(api)} is unknown; known are: ${WIRE_APIS.join(", ")}`);
   return load();
 }

@@ -56,7 +56,7 @@ function pageFacts(page: string): ErrorFacts {
     ...(/challenges\.cloudflare\.com|cf-browser-verification|just a moment\.\.\./i.test(page) ? ["html_bot_check"] : []),
     ...(/sorry, you have been blocked/i.test(page) ? ["html_blocked"] : []),
   ];
-  return { text: title ? `a web page instead of an answer: ${title}` : "a web page instead of an answer", codes, html: true };
+  return { text: title ? `a web page instead of a response: ${title}` : "a web page instead of a response", codes, html: true };
 }
 
 /** Objects, arrays and strings that contain JSON. */

@@ -19,16 +19,18 @@ export interface CanvasActions {
 }
 
 const MOST_CONTEXT = 20_000;
-const word = (text: string | undefined): string => oneLine(text ?? "", 200).replaceAll(/[^\p{L}\p{N}._:/-]+/gu, "_") || "-";
+/** Each one begins a turn: a page must not be able to spend more than a person who clicks. */
+const MOST_A_MINUTE = 10;
+const word = (text: string | undefined): string => oneLine(text ?? "", 64).replaceAll(/[^\p{L}\p{N}._:/-]+/gu, "_") || "-";
 
 export function createCanvasActions({ clock, ids, runs }: CanvasActionsDeps): CanvasActions {
   const mark = createMarkUntrusted(ids);
-  const budgets = createBudgets(clock);
+  const budgets = createBudgets(clock, { what: "actions on the canvas", perMinute: { turns: MOST_A_MINUTE, others: MOST_A_MINUTE } });
   return {
     /** A page on the canvas can claim anything: what it sends has the rights of anyone, not of the owner, and its data is marked. */
     async take({ name, surfaceId, componentId, context, idempotencyKey }, sessionKey, connId) {
       const data = context === undefined ? "" : JSON.stringify(context, null, 2);
-      if (data.length > MOST_CONTEXT) throw new AppError("INVALID_INPUT", `the context has ${data.length} characters; at most ${MOST_CONTEXT} are taken`);
+      if (data.length > MOST_CONTEXT) throw new AppError("INVALID_INPUT", `the context has ${data.length} characters; the limit is ${MOST_CONTEXT}`);
       budgets.take(connId, "agent.request");
       const line = `CANVAS_A2UI action=${word(name)} session=${word(sessionKey)} surface=${word(surfaceId)} component=${word(componentId)} default=update_canvas`;
       const message = data === "" || data === "{}" ? line : `${line}\n${mark(data, { source: "canvas" })}`;

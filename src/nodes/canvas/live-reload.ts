@@ -44,7 +44,7 @@ export function createLiveReload({ root, clock, log }: LiveReloadDeps): LiveRelo
     await mkdir(folder, { recursive: true, mode: 0o700 });
     if (watcher || sockets.size === 0) return;
     watcher = watch(folder, { recursive: true }, () => (settling ??= clock.after(SETTLE_MS, announce)));
-    watcher.on("error", (error) => log.warn(`files of the canvas are not watched any more: ${messageOf(error)}`));
+    watcher.on("error", (error) => log.warn(`files of the canvas are no longer watched: ${messageOf(error)}`));
   }
   function stop(): void {
     watcher?.close();

@@ -5,6 +5,7 @@ import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
 import { loadA2ui, type A2uiMessage, type A2uiModel, type EventName, type EventPayload, type MethodParams, type MethodResult } from "../../protocol/index.ts";
 import { canvasTarget, type CanvasTarget } from "./paths.ts";
+import type { SavedCanvas, SavedCanvases } from "./saved.ts";
 
 export interface SurfacesDeps {
   readonly ids: Ids;
@@ -13,12 +14,18 @@ export interface SurfacesDeps {
   readonly send: <E extends EventName>(connId: string, event: E, payload: EventPayload<E>) => boolean;
 }
 
+export interface SavingDeps extends SurfacesDeps {
+  /** Whether a path is a page of the canvas folder. */
+  readonly hasPage: (path: string) => Promise<boolean>;
+  readonly saved: SavedCanvases;
+}
+
 export type CanvasView = MethodResult<"canvas.attach">["view"];
 
 /** Canvases of sessions, and the pages that show them. */
 export interface CanvasSurfaces {
   /** The connection shows the canvas of a session from now on. */
-  attach(sessionKey: string, connId: string): CanvasView;
+  attach(sessionKey: string, connId: string): Promise<CanvasView>;
   detach(sessionKey: string, connId: string): void;
   disconnected(connId: string): void;
   /** True while a page shows the session. */
@@ -52,20 +59,23 @@ interface Waiting {
 }
 
 const MOST_SESSIONS = 200;
+/** Characters of everything that A2UI shows in one session. */
+const MOST_SHOWN = 2_000_000;
 const MOST_WAITING = 64;
 const DEFAULT_MS = 20_000;
 const MOST_MS = 120_000;
 const MOST_CODE = 200_000;
-const NO_PAGE =
-  "no page shows this conversation, so there is no canvas to use; open it in the Control UI (openclaw dashboard), or connect a node that has a canvas";
+const NO_PAGE = "no page shows this conversation, so it has no canvas; open it in the Control UI (openclaw dashboard), or connect a node that has a canvas";
 
 const viewOf = ({ visible, target, revision, model }: Shown): CanvasView => ({ visible, target: { ...target }, revision, messages: [...model.toMessages()] });
 
-function targetIn(params: Fields): CanvasTarget | undefined {
+async function targetIn(params: Fields, { hasPage }: Pick<SavingDeps, "hasPage">): Promise<CanvasTarget | undefined> {
   const url = params["url"];
   if (url === undefined || url === null || url === "") return undefined;
   const written = typeof url === "string" ? url : JSON.stringify(url);
   const target = typeof url === "string" ? canvasTarget(url) : undefined;
+  if (target?.kind === "file" && !(await hasPage(target.path)))
+    throw new AppError("INVALID_INPUT", `the canvas folder has no page ${JSON.stringify(clip(target.path, 100))}; write it first`);
   if (target) return target;
   throw new AppError(
     "INVALID_INPUT",
@@ -104,7 +114,7 @@ function createWaiting({ ids, clock, send }: SurfacesDeps) {
       waiting.set(id, { connId, end });
       signal.addEventListener("abort", onAbort, { once: true });
       if (signal.aborted) onAbort();
-      else if (!send(connId, "canvas.request", { id, sessionKey, command, params: { ...params } })) failed("the page that shows the canvas is gone");
+      else if (!send(connId, "canvas.request", { id, sessionKey, command, params: { ...params } })) failed("the page that shows the canvas was closed");
       return promise;
     },
     answer({ id, ok, payload, error }: MethodParams<"canvas.result">, connId: string): boolean {
@@ -115,7 +125,7 @@ function createWaiting({ ids, clock, send }: SurfacesDeps) {
     },
     gone(connId: string): void {
       for (const one of waiting.values())
-        if (one.connId === connId) one.end({ error: new AppError("UNAVAILABLE", "the page that shows the canvas was closed; its outcome is not known") });
+        if (one.connId === connId) one.end({ error: new AppError("UNAVAILABLE", "the page that shows the canvas was closed; the outcome is unknown") });
     },
   };
 }
@@ -137,6 +147,9 @@ function createChanges({ send }: SurfacesDeps, createModel: () => A2uiModel) {
       const next = createModel();
       next.apply(canvas.model.toMessages());
       next.apply(messages);
+      const { length } = JSON.stringify(next.toMessages());
+      if (length > MOST_SHOWN)
+        throw new AppError("INVALID_INPUT", `expected at most ${MOST_SHOWN} characters on one canvas, got ${length}; delete surfaces or reset it first`);
       canvas.model = next;
       change(canvas, { visible: true, target: { kind: "a2ui" } }, messages);
     },
@@ -149,26 +162,30 @@ function createChanges({ send }: SurfacesDeps, createModel: () => A2uiModel) {
 
 type Run = (canvas: Shown, params: Fields, options: InvokeOptions) => unknown;
 
-function createCommands({ change, push, reset }: ReturnType<typeof createChanges>, waiting: ReturnType<typeof createWaiting>): Readonly<Record<string, Run>> {
+function createCommands(
+  deps: Pick<SavingDeps, "hasPage">,
+  { change, push, reset }: ReturnType<typeof createChanges>,
+  waiting: ReturnType<typeof createWaiting>,
+): Readonly<Record<string, Run>> {
   function ask(canvas: Shown, command: "eval" | "snapshot", params: Fields, options: InvokeOptions): Promise<unknown> {
     if (!canvas.visible) throw new AppError("INVALID_INPUT", "the canvas is hidden; present it first");
     return waiting.ask([...canvas.connIds].at(-1)!, canvas.sessionKey, command, params, options);
   }
   return {
-    "canvas.present"(canvas, params) {
-      const target = targetIn(params);
+    async "canvas.present"(canvas, params) {
+      const target = await targetIn(params, deps);
       change(canvas, { visible: true, ...(target ? { target } : {}) });
     },
     "canvas.hide": (canvas) => change(canvas, { visible: false }),
-    "canvas.navigate"(canvas, params) {
-      const target = targetIn(params);
+    async "canvas.navigate"(canvas, params) {
+      const target = await targetIn(params, deps);
       if (!target) throw new AppError("INVALID_INPUT", "url required");
       change(canvas, { target });
     },
     "canvas.eval"(canvas, params, options) {
       const code = params["javaScript"];
       if (typeof code !== "string" || code.trim() === "") throw new AppError("INVALID_INPUT", "javaScript required");
-      if (code.length > MOST_CODE) throw new AppError("INVALID_INPUT", `javaScript has ${code.length} characters; at most ${MOST_CODE} are taken`);
+      if (code.length > MOST_CODE) throw new AppError("INVALID_INPUT", `javaScript has ${code.length} characters; the limit is ${MOST_CODE}`);
       return ask(canvas, "eval", { javaScript: code }, options);
     },
     "canvas.snapshot": (canvas, params, options) => ask(canvas, "snapshot", params, options),
@@ -178,27 +195,38 @@ function createCommands({ change, push, reset }: ReturnType<typeof createChanges
   };
 }
 
-export async function createSurfaces(deps: SurfacesDeps): Promise<CanvasSurfaces> {
+/** Commands that ask the page and change nothing that is stored. */
+const ASKED: ReadonlySet<string> = new Set(["canvas.eval", "canvas.snapshot"]);
+
+export async function createSurfaces(deps: SavingDeps): Promise<CanvasSurfaces> {
   const { createA2uiModel } = await loadA2ui();
   const canvases = new Map<string, Shown>();
   const waiting = createWaiting(deps);
-  const commands = createCommands(createChanges(deps, createA2uiModel), waiting);
+  const commands = createCommands(deps, createChanges(deps, createA2uiModel), waiting);
 
-  function canvasOf(sessionKey: string): Shown {
+  async function canvasOf(sessionKey: string): Promise<Shown> {
+    const saved = canvases.has(sessionKey) ? undefined : await deps.saved.load(sessionKey);
     const known = canvases.get(sessionKey);
     if (known) return known;
     for (const [key, { connIds }] of canvases) {
       if (canvases.size < MOST_SESSIONS) break;
       if (connIds.size === 0) canvases.delete(key);
     }
-    const made: Shown = { sessionKey, connIds: new Set(), visible: false, target: { kind: "file", path: "" }, revision: 0, model: createA2uiModel() };
+    const { messages = [], ...shown } = saved ?? { visible: false, target: { kind: "file" as const, path: "" }, revision: 0 };
+    const made: Shown = { sessionKey, connIds: new Set(), ...shown, model: createA2uiModel() };
+    try {
+      made.model.apply(messages);
+    } catch {
+      // An earlier version stored what this one does not draw.
+      made.model.reset();
+    }
     canvases.set(sessionKey, made);
     return made;
   }
 
   return {
-    attach(sessionKey, connId) {
-      const canvas = canvasOf(sessionKey);
+    async attach(sessionKey, connId) {
+      const canvas = await canvasOf(sessionKey);
       canvas.connIds.delete(connId);
       canvas.connIds.add(connId);
       return viewOf(canvas);
@@ -214,7 +242,9 @@ export async function createSurfaces(deps: SurfacesDeps): Promise<CanvasSurfaces
       if (!run) throw new AppError("INVALID_INPUT", `unknown command ${JSON.stringify(clip(command, 100))}; expected ${Object.keys(commands).join(", ")}`);
       const canvas = canvases.get(sessionKey);
       if (!canvas || canvas.connIds.size === 0) throw new AppError("UNAVAILABLE", NO_PAGE, { details: { code: "NOT_CONNECTED" } });
-      return run(canvas, params, options);
+      const payload = await run(canvas, params, options);
+      if (!ASKED.has(command)) await deps.saved.save(sessionKey, viewOf(canvas) as SavedCanvas);
+      return payload;
     },
     answer: waiting.answer,
   };

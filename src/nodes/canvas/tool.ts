@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../../config/index.ts";
-import { AppError, messageOf } from "../../base/errors.ts";
+import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import { isRecord } from "../../base/records.ts";
 import { createRootedFiles } from "../../base/rooted-files.ts";
@@ -19,6 +19,7 @@ import {
 import type { Nodes } from "../create-nodes.ts";
 import { findNode, nodeName } from "../find-node.ts";
 import type { NodeEntry } from "../registry.ts";
+import { callPrefix, failedCall } from "../tool/failure.ts";
 import { pictureOf } from "../tool/media.ts";
 import type { Canvas } from "./create-canvas.ts";
 
@@ -81,7 +82,7 @@ async function jsonlOf({ config }: MadeDeps, { params, context }: ToolCall): Pro
   const root = path.startsWith(join(config.paths.state, "canvas")) ? join(config.paths.state, "canvas") : context.workspaceDir;
   await using handle = await createRootedFiles({ root, unique: () => "" }).open(path.startsWith("/") ? path : join(root, path));
   const { size } = await handle.stat();
-  if (size > MOST_JSONL) throw new AppError("INVALID_INPUT", `${path} has ${size} bytes; at most ${MOST_JSONL} are taken`);
+  if (size > MOST_JSONL) throw new AppError("INVALID_INPUT", `${path} has ${size} bytes; the limit is ${MOST_JSONL}`);
   return handle.readFile("utf8");
 }
 
@@ -152,7 +153,7 @@ export function canvasTool(deps: CanvasToolDeps): Tool {
       properties: {
         action: { type: "string", enum: [...ACTIONS] },
         node: { ...string, description: 'A node, or "page" for the panel in the Control UI' },
-        target: { ...string, description: "present: the same as url" },
+        target: { ...string, description: "present: alias of url" },
         url: string,
         x: number,
         y: number,
@@ -171,14 +172,13 @@ export function canvasTool(deps: CanvasToolDeps): Tool {
     run: (made) => async (call) => {
       const { params, context } = call;
       const action = ACTIONS.find((known) => known === params["action"]);
-      const prefix = `agent=${context.agentId} node=${textIn(params, "node") ?? "auto"} gateway=default action=${String(params["action"])}`;
+      const prefix = callPrefix(context, textIn(params, "node"), params["action"]);
       if (action === undefined) return failedOutcome(`${prefix}: unknown action; expected ${ACTIONS.join(", ")}`);
       try {
         return await run(action, made, call);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        const details = isRecord(error.details) ? error.details : {};
-        return failedOutcome(`${prefix}: ${messageOf(error)}`, { status: "error", error: messageOf(error), ...details });
+        return failedCall(prefix, error, made.mark);
       }
     },
   }).create({ ...deps, mark: createMarkUntrusted(deps.ids) });

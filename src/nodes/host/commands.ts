@@ -3,17 +3,16 @@ import { isRecord } from "../../base/records.ts";
 import { run } from "../../base/spawn.ts";
 import { clip } from "../../base/text.ts";
 import { resolveExecutable } from "../../tools/index.ts";
+import { browserCommands, type HostBrowser } from "./browser-proxy.ts";
+import type { Device } from "./devices/devices.ts";
+import { fileFolders, readHostFile, writeHostFile, type HostFilesDeps } from "./files.ts";
 import { HostError } from "./host-error.ts";
-import { runCommand, type RunCommandDeps } from "./run-command.ts";
+import { runCommand, type HostCall, type RunCommandDeps } from "./run-command.ts";
 
-export type HostCommandDeps = RunCommandDeps;
-
-/** One invoke as a command sees it. */
-export interface HostCall {
-  readonly params: unknown;
-  readonly signal: AbortSignal;
-  /** Called before something is done that must not be done twice. */
-  begin(): void;
+export interface HostCommandDeps extends HostFilesDeps {
+  readonly browser?: HostBrowser | undefined;
+  /** What of this machine sees and hears. */
+  readonly devices: readonly Device[];
 }
 
 type HostCommand = (call: HostCall) => unknown;
@@ -67,20 +66,25 @@ async function notify(show: NonNullable<ReturnType<typeof notifier>>, { params, 
   begin();
   try {
     const { code, stderr } = await run(program, { args, env, timeoutMs: NOTIFY_MS, maxOutputBytes: 65_536, signal });
-    if (code !== 0) throw new HostError("UNAVAILABLE", clip(stderr.trim() || `the notification program ended with code ${code}`, 300));
+    if (code !== 0) throw new HostError("UNAVAILABLE", clip(stderr.trim() || `the notification program exited with code ${code}`, 300));
   } catch (error) {
     throw error instanceof HostError ? error : new HostError("UNAVAILABLE", messageOf(error));
   }
   return { ok: true };
 }
 
+/** Commands are planned for a POSIX shell: another shell would read the same text in another way than the plan that was judged. */
+export const hasShell = (platform: NodeJS.Platform): boolean => platform !== "win32";
+
 /** What this machine can do, by the names of commands. Commands that it cannot are not declared. */
 export function hostCommands(deps: HostCommandDeps): ReadonlyMap<string, HostCommand> {
   const path = deps.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin";
   const show = notifier(deps, path);
   const commands: [string, HostCommand][] = [
-    ["system.run", ({ params, signal, begin }) => runCommand(params, deps, signal, begin)],
+    ...(hasShell(deps.platform) ? [["system.run", (call) => runCommand(call, deps)] as [string, HostCommand]] : []),
     ["system.which", ({ params }) => which(params, path)],
+    ...browserCommands(deps.browser),
+    ...deps.devices.flatMap((device) => [...device.commands] as [string, HostCommand][]),
     ["system.execApprovals.get", () => deps.rules.snapshot()],
     [
       "system.execApprovals.set",
@@ -90,5 +94,7 @@ export function hostCommands(deps: HostCommandDeps): ReadonlyMap<string, HostCom
       },
     ],
   ];
+  if (fileFolders(deps).length > 0) commands.push(["file.read", (call) => readHostFile(call, deps)]);
+  if (fileFolders(deps).length > 0 && deps.config().nodeHost?.files?.write === true) commands.push(["file.write", (call) => writeHostFile(call, deps)]);
   return new Map(show ? [...commands, ["system.notify", (call) => notify(show, call, deps.env)]] : commands);
 }

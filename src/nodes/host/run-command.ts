@@ -25,6 +25,16 @@ import {
 } from "../../tools/index.ts";
 import { HostError } from "./host-error.ts";
 
+/** One invoke as a command sees it. */
+export interface HostCall {
+  readonly params: unknown;
+  readonly signal: AbortSignal;
+  /** Called before something is done that must not be done twice. */
+  begin(): void;
+  /** Takes text while the command runs, where the caller wants it. */
+  readonly progress: ((text: string) => void) | undefined;
+}
+
 export interface RunCommandDeps {
   readonly clock: Clock;
   readonly config: () => OpenClawConfig;
@@ -66,26 +76,29 @@ const invalid = (message: string): HostError => new HostError("INVALID_REQUEST",
 /** Variables that would load foreign code, and the PATH, are dropped. */
 function keptEnvironment(env: unknown): Readonly<Record<string, string>> {
   if (env === undefined || env === null) return {};
-  if (!isRecord(env)) throw invalid("env must be names with texts");
+  if (!isRecord(env)) throw invalid("env must map names to strings");
   const texts = Object.entries(env).filter((pair): pair is [string, string] => typeof pair[1] === "string" && pair[0].toUpperCase() !== "PATH");
   return childEnvironment(Object.fromEntries(texts));
 }
+
+/** The agent whose rules apply. */
+export const agentOf = (agentId: unknown): string => (typeof agentId === "string" && agentId.trim() !== "" ? agentId.trim().toLowerCase() : DEFAULT_AGENT);
 
 function parseAsked(params: unknown, home: string): Asked {
   if (!isRecord(params)) throw invalid("system.run takes an object");
   const { command, rawCommand, cwd, env, agentId, timeoutMs, approved } = params;
   const words = Array.isArray(command) ? command.filter((word): word is string => typeof word === "string") : [];
   const [first, ...rest] = words;
-  if (first === undefined || !Array.isArray(command) || words.length !== command.length) throw invalid("command must be a list of texts");
+  if (first === undefined || !Array.isArray(command) || words.length !== command.length) throw invalid("command must be a list of strings");
   const text = commandText([first, ...rest]);
-  if (typeof rawCommand === "string" && rawCommand !== "" && rawCommand !== text) throw invalid("rawCommand is not the text of command");
+  if (typeof rawCommand === "string" && rawCommand !== "" && rawCommand !== text) throw invalid("rawCommand does not match command");
   const folder = typeof cwd === "string" && cwd.trim() !== "" ? cwd.trim() : home;
   if (!isAbsolute(folder) || statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw invalid(`cwd is not a folder on this node: ${folder}`);
   return {
     text,
     cwd: folder,
     env: keptEnvironment(env),
-    agentId: typeof agentId === "string" && agentId.trim() !== "" ? agentId.trim().toLowerCase() : DEFAULT_AGENT,
+    agentId: agentOf(agentId),
     timeoutMs: typeof timeoutMs === "number" && timeoutMs > 0 ? timeoutMs : undefined,
     approved: approved === true,
     security: SECURITY_LEVELS.find((level) => level === params["security"]) ?? "full",
@@ -110,9 +123,12 @@ class BoundedOutput {
   #text = "";
   #dropped = 0;
 
-  add(chunk: Buffer): void {
-    this.#text += this.#decoder.write(chunk);
+  /** Returns the text of the chunk. */
+  add(chunk: Buffer): string {
+    const text = this.#decoder.write(chunk);
+    this.#text += text;
     if (this.#text.length > 2 * MOST_OUTPUT) this.#cut(MOST_OUTPUT);
+    return text;
   }
 
   take(most: number): string {
@@ -126,12 +142,14 @@ class BoundedOutput {
   }
 }
 
-async function execute(plan: ExecPlan, timeoutMs: number | undefined, { clock, env, config }: RunCommandDeps, signal: AbortSignal): Promise<RunResult> {
+async function execute(plan: ExecPlan, timeoutMs: number | undefined, { clock, env, config }: RunCommandDeps, call: HostCall): Promise<RunResult> {
+  const { signal, progress } = call;
   const passEnv = config().tools?.exec?.passEnv;
   const { program, args, cwd, env: whole } = approvedStart(plan, plan.hash, { env, ...(Array.isArray(passEnv) ? { passEnv } : {}) });
   const output = { stdout: new BoundedOutput(), stderr: new BoundedOutput() };
   const onOutput = (stream: "stdout" | "stderr", chunk: Buffer): undefined => {
-    output[stream].add(chunk);
+    const text = output[stream].add(chunk);
+    progress?.(text);
   };
   let timedOut = false;
   let child: Child;
@@ -155,18 +173,13 @@ async function execute(plan: ExecPlan, timeoutMs: number | undefined, { clock, e
   signal.removeEventListener("abort", end);
   const stderr = output.stderr.take(MOST_OUTPUT / 2);
   const stdout = output.stdout.take(MOST_OUTPUT - stderr.length);
-  const error = timedOut ? "the command ran out of time" : code === null ? `the command was ended by signal ${by ?? "unknown"}` : null;
+  const error = timedOut ? "the command timed out" : code === null ? `the command was ended by signal ${by ?? "unknown"}` : null;
   return { exitCode: code, timedOut, success: code === 0, stdout, stderr, error };
 }
 
 /** Plans a command, judges the plan by this node's rules and runs exactly that plan. `begin` is called right before it starts. */
-export async function runCommand(
-  params: unknown,
-  deps: RunCommandDeps,
-  signal: AbortSignal,
-  begin: () => void,
-): Promise<RunResult & { readonly command: string }> {
-  const asked = parseAsked(params, deps.home);
+export async function runCommand(call: HostCall, deps: RunCommandDeps): Promise<RunResult & { readonly command: string }> {
+  const asked = parseAsked(call.params, deps.home);
   let plan: ExecPlan;
   try {
     const planned = planCommand({
@@ -183,6 +196,6 @@ export async function runCommand(
     throw error;
   }
   checkRules(plan, asked, deps);
-  begin();
-  return { ...(await execute(plan, asked.timeoutMs, deps, signal)), command: asked.text };
+  call.begin();
+  return { ...(await execute(plan, asked.timeoutMs, deps, call)), command: asked.text };
 }

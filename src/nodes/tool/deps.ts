@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Config } from "../../config/index.ts";
-import type { Approvals, MarkUntrusted, NodeRunner } from "../../tools/index.ts";
+import type { Approvals, CallFiles, MarkUntrusted, NodeRunner, ToolCall } from "../../tools/index.ts";
 import type { Nodes } from "../create-nodes.ts";
 
 /** Requests to pair nodes, apart from devices. */
@@ -10,6 +10,9 @@ export interface NodePairingPort {
   approve(requestId: string): Promise<{ readonly node: { readonly nodeId: string } }>;
   reject(requestId: string): Promise<{ readonly nodeId: string }>;
 }
+
+/** Files of this side by the agent's rules, as its file tools reach them. */
+export type AgentFiles = Pick<CallFiles, "open" | "write" | "permit" | "resolve">;
 
 /** What the actions of the tool work with. */
 export interface NodeActionDeps extends NodesToolDeps {
@@ -22,6 +25,7 @@ export interface NodesToolDeps {
   readonly pairing: NodePairingPort;
   readonly approvals: () => Promise<Pick<Approvals, "request">>;
   readonly config: Pick<Config, "current">;
+  readonly files: (call: ToolCall) => Promise<AgentFiles>;
   readonly ids: Pick<Ids, "hex">;
   readonly clock: Pick<Clock, "now">;
 }

@@ -1,4 +1,4 @@
-import { AppError, messageOf } from "../../base/errors.ts";
+import { AppError } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import {
   createMarkUntrusted,
@@ -14,8 +14,11 @@ import {
 import { findNode, nodeName } from "../find-node.ts";
 import type { NodeEntry } from "../registry.ts";
 import type { NodeActionDeps, NodesToolDeps } from "./deps.ts";
+import { callPrefix, failedCall } from "./failure.ts";
+import { getFile, putFile } from "./files.ts";
 import { clipOf, pictureOf } from "./media.ts";
-import { runOnNamedNode } from "./run.ts";
+import { durationIn, numberIn, present, required, textIn, type Params } from "./params.ts";
+import { isFileCommand, moveFile, runOnNamedNode } from "./run.ts";
 
 const ACTIONS = [
   "status",
@@ -29,37 +32,18 @@ const ACTIONS = [
   "camera_clip",
   "screen_record",
   "location_get",
+  "file_get",
+  "file_put",
   "run",
   "invoke",
 ] as const;
 type Action = (typeof ACTIONS)[number];
 
 const DESCRIPTION = `Use the owner's paired devices (nodes).
-status lists them, describe shows one, pending lists requests, approve and reject decide by requestId. notify shows title and body. run runs command (program and arguments) with cwd, env ["K=V"]. camera_list, camera_snap, camera_clip, screen_record and location_get need a node that declares them and the owner's configuration. invoke calls another command with invokeParamsJson. node is an id, a name or an address.`;
+status lists them, describe shows one, pending lists requests, approve and reject decide by requestId. notify shows title and body. run runs command (program and arguments) with cwd, env ["K=V"]. camera_list, camera_snap, camera_clip, screen_record and location_get need a node that declares them and the owner's configuration. file_get copies path of the node to outPath here, file_put copies file from here to path on the node. Recordings go to outPath. invoke calls another command with invokeParamsJson. node is an id, a name or an address.`;
 
 const INVOKE_MS = 20_000;
 const SPARE_MS = 20_000;
-
-type Params = Readonly<Record<string, unknown>>;
-const textIn = (params: Params, name: string): string | undefined => {
-  const value = params[name];
-  return typeof value === "string" && value.trim() !== "" ? value : undefined;
-};
-const numberIn = (params: Params, name: string): number | undefined => (typeof params[name] === "number" ? params[name] : undefined);
-const present = (fields: Params): Params => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-
-function required(params: Params, name: string): string {
-  const text = textIn(params, name);
-  if (text === undefined) throw new AppError("INVALID_INPUT", `${name} required`);
-  return text;
-}
-
-/** `10s`, `2m` or milliseconds. */
-function durationIn(params: Params, fallback: number): number {
-  const written = /^(\d+(?:\.\d+)?)\s*(ms|s|m)?$/.exec(textIn(params, "duration")?.trim() ?? "");
-  const factor = { ms: 1, s: 1000, m: 60_000 }[written?.[2] ?? "ms"] ?? 1;
-  return numberIn(params, "durationMs") ?? (written ? Number(written[1]) * factor : fallback);
-}
 
 interface Use {
   readonly deps: NodeActionDeps;
@@ -84,18 +68,27 @@ async function invoke(use: Use, command: string, params: unknown, options: { rea
   const { nodeId } = await nodeOf(use);
   const timeoutMs = numberIn(use.params, "invokeTimeoutMs") ?? options.timeoutMs ?? INVOKE_MS;
   const idempotencyKey = `nodes:${call.context.runId}:${call.id}${options.part === undefined ? "" : `:${options.part}`}`;
-  return (await deps.nodes.invoke({ nodeId, command, params, timeoutMs, idempotencyKey }, { signal: call.signal })).payload;
+  return (await deps.nodes.invoke({ nodeId, command, params, timeoutMs, idempotencyKey }, { signal: call.signal, sessionKey: call.context.sessionKey }))
+    .payload;
 }
 
 /** What a node answered is text of others. */
 const marked = ({ deps }: Use, value: unknown): ToolOutcome => textOutcome(deps.mark(JSON.stringify(value ?? null, null, 2), { source: "nodes" }), value);
 
+/** The node has no camera on the side that was asked for. */
+function isCameraMissing({ details }: AppError): boolean {
+  const nodeError = isRecord(details) ? details["nodeError"] : undefined;
+  return isRecord(nodeError) && nodeError["code"] === "CAMERA_UNAVAILABLE";
+}
+
 async function snap(use: Use): Promise<ToolOutcome> {
   const { params } = use;
-  const facing = textIn(params, "facing") ?? "both";
+  // One camera that is named has one side.
+  const facing = textIn(params, "facing") ?? (textIn(params, "deviceId") === undefined ? "both" : "front");
   if (!["front", "back", "both"].includes(facing)) throw new AppError("INVALID_INPUT", "facing must be front, back or both");
   const sides = facing === "both" ? ["front", "back"] : [facing];
-  const pictures = [];
+  const pictures: ReturnType<typeof pictureOf>[] = [];
+  const failures: AppError[] = [];
   for (const side of sides) {
     const asked = present({
       facing: side,
@@ -105,16 +98,30 @@ async function snap(use: Use): Promise<ToolOutcome> {
       deviceId: textIn(params, "deviceId"),
       format: "jpg",
     });
-    pictures.push(pictureOf(await invoke(use, "camera.snap", asked, { part: side })));
+    try {
+      pictures.push(pictureOf(await invoke(use, "camera.snap", asked, { part: side })));
+    } catch (error) {
+      if (!(error instanceof AppError) || !isCameraMissing(error)) throw error;
+      failures.push(error);
+    }
   }
-  return { content: pictures.flatMap(({ image, text }) => [{ type: "text", text }, image]), details: { facing: sides }, isError: false };
+  // Many machines have one camera: a side that is missing does not take the other one's picture away.
+  if (pictures.length === 0) throw failures[0]!;
+  return { content: pictures.flatMap(({ image, text }) => [{ type: "text", text }, image]), details: { pictures: pictures.length }, isError: false };
 }
 
 async function record(use: Use, command: "camera.clip" | "screen.record", asked: Params, durationMs: number): Promise<ToolOutcome> {
+  const { deps, call, params } = use;
+  const files = await deps.files(call);
   const payload = await invoke(use, command, present({ ...asked, durationMs, format: "mp4" }), { timeoutMs: durationMs + SPARE_MS });
-  const file = await clipOf(payload, use.call.context.workspaceDir, `${command.replace(".", "-")}-${use.deps.clock.now()}`);
-  return jsonOutcome(file);
+  return jsonOutcome(await clipOf(payload, files, { outPath: textIn(params, "outPath"), name: `${command.replace(".", "-")}-${deps.clock.now()}` }));
 }
+
+/** Commands with checks of their own that `invoke` would go past. */
+const INSTEAD: readonly (readonly [RegExp, string])[] = [
+  [/^system\.(?:run$|execApprovals\.)/, "the action run"],
+  [/^browser\./, 'the tool browser with target "node"'],
+];
 
 const HANDLERS: Readonly<Record<Action, (use: Use) => Promise<ToolOutcome>>> = {
   status: async ({ deps }) => marked({ deps } as Use, { nodes: await deps.nodes.list() }),
@@ -162,12 +169,13 @@ const HANDLERS: Readonly<Record<Action, (use: Use) => Promise<ToolOutcome>>> = {
     });
     return marked(use, await invoke(use, "location.get", asked));
   },
+  file_get: async (use) => jsonOutcome(await getFile(use.deps, use.call, await nodeOf(use))),
+  file_put: async (use) => jsonOutcome(await putFile(use.deps, use.call, await nodeOf(use))),
   run: async (use) => runOnNamedNode(use.deps, use.call, await nodeOf(use)),
   async invoke(use) {
     const command = required(use.params, "invokeCommand").trim();
-    // Both have checks of their own that this would go past.
-    if (/^system\.(?:run$|execApprovals\.)/.test(command))
-      throw new AppError("PERMISSION_DENIED", `${command} cannot be invoked like this; use the action run`);
+    const instead = INSTEAD.find(([pattern]) => pattern.test(command))?.[1];
+    if (instead !== undefined) throw new AppError("PERMISSION_DENIED", `${command} cannot be invoked like this; use ${instead}`);
     const written = textIn(use.params, "invokeParamsJson");
     let params: unknown = {};
     try {
@@ -175,7 +183,9 @@ const HANDLERS: Readonly<Record<Action, (use: Use) => Promise<ToolOutcome>>> = {
     } catch {
       throw new AppError("INVALID_INPUT", "invokeParamsJson is not JSON");
     }
-    return marked(use, await invoke(use, command, params));
+    if (!isFileCommand(command)) return marked(use, await invoke(use, command, params));
+    const timeoutMs = numberIn(use.params, "invokeTimeoutMs") ?? INVOKE_MS;
+    return marked(use, await moveFile(use.deps, use.call, await nodeOf(use), { command, params, timeoutMs }));
   },
 };
 
@@ -209,6 +219,10 @@ export function nodesTool(deps: NodesToolDeps): Tool {
         includeAudio: { type: "boolean" },
         fps: number,
         screenIndex: number,
+        outPath: { ...string, description: "Where a recording, or the file of file_get, is written here" },
+        path: { ...string, description: "file_get, file_put: the file on the node" },
+        file: { ...string, description: "file_put: the file here" },
+        overwrite: { type: "boolean", description: "file_put: may replace a file" },
         maxAgeMs: number,
         locationTimeoutMs: number,
         desiredAccuracy: { type: "string", enum: ["coarse", "balanced", "precise"] },
@@ -228,14 +242,13 @@ export function nodesTool(deps: NodesToolDeps): Tool {
     run: (made) => async (call) => {
       const { params, context } = call;
       const action = ACTIONS.find((known) => known === params["action"]);
-      const prefix = `agent=${context.agentId} node=${textIn(params, "node") ?? "auto"} gateway=default action=${String(params["action"])}`;
+      const prefix = callPrefix(context, textIn(params, "node"), params["action"]);
       if (action === undefined) return failedOutcome(`${prefix}: unknown action; expected ${ACTIONS.join(", ")}`);
       try {
         return await HANDLERS[action]({ deps: made, call, params });
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        const details = isRecord(error.details) ? error.details : {};
-        return failedOutcome(`${prefix}: ${messageOf(error)}`, { status: "error", error: messageOf(error), ...details });
+        return failedCall(prefix, error, made.mark);
       }
     },
   }).create({ ...deps, mark: createMarkUntrusted(deps.ids) });

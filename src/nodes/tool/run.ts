@@ -1,3 +1,4 @@
+/** What an agent does on a node by its rules, and after the operator's yes where they want one: running commands, moving files. */
 import { AppError } from "../../base/errors.ts";
 import {
   ASK_LEVELS,
@@ -9,6 +10,8 @@ import {
   stricterAsk,
   stricterSecurity,
   textOutcome,
+  type ExecAsk,
+  type ExecSecurity,
   type NodeRun,
   type ToolCall,
   type ToolContext,
@@ -16,15 +19,51 @@ import {
 } from "../../tools/index.ts";
 import type { NodeEntry } from "../registry.ts";
 import type { NodeActionDeps } from "./deps.ts";
+import { isRecord } from "../../base/records.ts";
+import { fileCommandText } from "../file-command.ts";
 
 const ASK_MS = 120_000;
 const DEFAULT_MS = 30_000;
 
-/** The rules for this session: what it chose may only make them stricter. */
-function rulesFor({ agentId, choice }: ToolContext, { config }: NodeActionDeps) {
+interface Rules {
+  readonly security: ExecSecurity;
+  readonly ask: ExecAsk;
+}
+
+/** The rules for this session: what it chose may only make them stricter. Throws where nothing may be done on nodes. */
+function rulesFor({ agentId, choice }: ToolContext, { config }: NodeActionDeps): Rules {
   const { security, ask } = execSettings(config.current, agentId, { host: "node" });
   const chosen = { security: SECURITY_LEVELS.find((level) => level === choice?.execSecurity), ask: ASK_LEVELS.find((level) => level === choice?.execAsk) };
-  return { security: stricterSecurity(security, chosen.security ?? security), ask: stricterAsk(ask, chosen.ask ?? ask) };
+  const rules = { security: stricterSecurity(security, chosen.security ?? security), ask: stricterAsk(ask, chosen.ask ?? ask) };
+  if (rules.security === "deny") throw new AppError("PERMISSION_DENIED", "exec denied: host=node security=deny");
+  return rules;
+}
+
+/** What the operator is asked about. */
+interface Question {
+  readonly title: string;
+  readonly command: string;
+  readonly nodeId: string;
+  readonly rules: Rules;
+  readonly cwd?: string | undefined;
+  readonly environment?: string | null;
+}
+
+/** Waits for the operator's yes; gives the id of the approval, and throws for everything else. */
+async function askOperator(
+  deps: NodeActionDeps,
+  { context, signal }: ToolCall,
+  { title, command, nodeId, rules, cwd, environment = null }: Question,
+): Promise<string> {
+  const { agentId, sessionKey } = context;
+  const shown = { title, description: command, toolName: "nodes", severity: "warning" };
+  const about = { command, cwd: cwd ?? null, environment, host: "node", nodeId, ...rules, agentId, resolvedPath: null, sessionKey, always: null };
+  const approvals = await deps.approvals();
+  const request = { ...shown, ...about };
+  const asked = await approvals.request({ kind: "tool", request, sessionKey, agentId, timeoutMs: ASK_MS, allowed: ["allow-once", "deny"] }, signal);
+  const decision = await asked.decision;
+  if (decision === "allow-once") return asked.id;
+  throw new AppError("PERMISSION_DENIED", `exec denied: ${decision === "deny" ? "user denied" : "approval timed out"}`);
 }
 
 function argvOf(command: unknown): readonly [string, ...string[]] {
@@ -51,7 +90,6 @@ export async function runOnNamedNode(deps: NodeActionDeps, call: ToolCall, { nod
   const { params, context, signal } = call;
   const { agentId, sessionKey, runId } = context;
   const rules = rulesFor(context, deps);
-  if (rules.security === "deny") throw new AppError("PERMISSION_DENIED", "exec denied: host=node security=deny");
   const text = commandText(argvOf(params["command"]));
   const cwd = typeof params["cwd"] === "string" ? params["cwd"] : undefined;
   const env = envOf(params["env"]);
@@ -60,27 +98,11 @@ export async function runOnNamedNode(deps: NodeActionDeps, call: ToolCall, { nod
   const key = `nodes:${runId}:${call.id}`;
   let ran: NodeRun = rules.ask === "always" ? { kind: "asks" } : await deps.runner.run({ ...command, key }, signal);
   if (ran.kind === "asks") {
-    const shown = { title: "Run a command on a node", description: text, toolName: "nodes", severity: "warning" };
-    const request = {
-      ...shown,
-      command: text,
-      cwd: cwd ?? null,
-      environment: environmentText(env),
-      host: "node",
-      nodeId,
-      ...rules,
-      agentId,
-      resolvedPath: null,
-      sessionKey,
-      always: null,
-    };
-    const approvals = await deps.approvals();
-    const asked = await approvals.request({ kind: "tool", request, sessionKey, agentId, timeoutMs: ASK_MS, allowed: ["allow-once", "deny"] }, signal);
-    const decision = await asked.decision;
-    if (decision !== "allow-once") throw new AppError("PERMISSION_DENIED", `exec denied: ${decision === "deny" ? "user denied" : "approval timed out"}`);
-    ran = await deps.runner.run({ ...command, key: `${key}:approved`, approvalId: asked.id }, signal);
+    const question = { title: "Run a command on a node", command: text, nodeId, rules, cwd, environment: environmentText(env) };
+    const approvalId = await askOperator(deps, call, question);
+    ran = await deps.runner.run({ ...command, key: `${key}:approved`, approvalId }, signal);
   }
-  if (ran.kind !== "ended") throw new AppError("PERMISSION_DENIED", ran.kind === "refused" ? ran.text : "the node wants another approval");
+  if (ran.kind !== "ended") throw new AppError("PERMISSION_DENIED", ran.kind === "refused" ? ran.text : "the node requires a new approval");
   const { kind: _, ...result } = ran;
   const shown = [ran.stdout.trimEnd(), ran.stderr.trimEnd(), ran.error].filter(Boolean).join("\n") || "(no output)";
   const outcome = deps.mark(shown, { source: "nodes" });
@@ -88,4 +110,40 @@ export async function runOnNamedNode(deps: NodeActionDeps, call: ToolCall, { nod
   return ran.exitCode === 0
     ? textOutcome(outcome, details)
     : failedOutcome(`${outcome}\n(Command ${ran.timedOut ? "timed out" : `exited with code ${ran.exitCode ?? "unknown"}`})`, details);
+}
+
+type FileCommand = "file.read" | "file.write";
+
+export const isFileCommand = (command: string): command is FileCommand => command === "file.read" || command === "file.write";
+
+const wantsApproval = (error: unknown): boolean => error instanceof AppError && error.message.includes("FILE_DENIED: approval required");
+
+/** Moves a file for the agent that asks: by its rules here and on the node, whatever the parameters claim, and after the operator's yes where one of them wants it. */
+export async function moveFile(
+  deps: NodeActionDeps,
+  call: ToolCall,
+  { nodeId }: NodeEntry,
+  { command, params, timeoutMs }: { readonly command: FileCommand; readonly params: unknown; readonly timeoutMs: number },
+): Promise<unknown> {
+  const { agentId, sessionKey, runId } = call.context;
+  const rules = rulesFor(call.context, deps);
+  const { path, base64, overwrite } = isRecord(params) ? params : {};
+  if (typeof path !== "string" || path === "") throw new AppError("INVALID_INPUT", `${command} takes path: the file on the node`);
+  if (command === "file.write" && typeof base64 !== "string") throw new AppError("INVALID_INPUT", "file.write takes base64: the content of the file");
+  const content = typeof base64 === "string" && command === "file.write" ? { base64, overwrite: overwrite === true } : undefined;
+  const send = async (part: string, approved: object): Promise<unknown> => {
+    const fields = { path, ...content, agentId, sessionKey, ...approved };
+    const request = { nodeId, command, params: fields, timeoutMs, idempotencyKey: `nodes:${runId}:${call.id}${part}` };
+    return (await deps.nodes.invoke(request, { signal: call.signal, sessionKey }, { internal: true })).payload;
+  };
+  if (rules.security === "full" && rules.ask === "off") {
+    try {
+      return await send("", {});
+    } catch (error) {
+      if (!wantsApproval(error)) throw error;
+    }
+  }
+  const text = fileCommandText(command, path, content);
+  const id = await askOperator(deps, call, { title: `${command === "file.read" ? "Read" : "Write"} a file on a node`, command: text, nodeId, rules });
+  return send(":approved", { approved: true, runId: id });
 }

@@ -50,6 +50,8 @@ export interface FakeSocket {
   onMessage(listener: (message: unknown) => void): void;
   onClose(listener: (code: number) => void): void;
   close(code: number, reason?: string): void;
+  /** Sends a ping frame. */
+  ping(): void;
   /** Breaks the connection without a word. */
   reset(): void;
   /** Nothing is read or sent any more, and the connection stays open. */
@@ -68,11 +70,19 @@ export interface FakeServer extends AsyncDisposable {
   readonly connections: number;
   /** Resets every connection. */
   drop(): void;
+  /** Half-open: connections that are open stay so, and nothing goes over them any more. New ones work. */
+  freeze(): void;
+  /** Credentials are gone: WebSockets are reset, and every request and upgrade is answered with this and has no effect. Default: 401. */
+  revoke(answer?: Answer): void;
+  /** Credentials are good again. */
+  restore(): void;
   /** Not reachable from now on. */
   close(): Promise<void>;
   /** Reachable again, on the same port. */
   open(): Promise<void>;
 }
+
+const REVOKED: Answer = { status: 401, body: { error: "these credentials were revoked" } };
 
 async function collect(request: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
@@ -145,6 +155,9 @@ function fakeSocketOf(socket: WebSocket, raw: Socket): FakeSocket {
       }),
     onClose: (listener) => void socket.on("close", listener),
     close: (code, reason) => socket.close(code, reason),
+    ping() {
+      if (!isFrozen) socket.ping();
+    },
     reset: () => raw.resetAndDestroy(),
     freeze() {
       isFrozen = true;
@@ -156,18 +169,25 @@ function fakeSocketOf(socket: WebSocket, raw: Socket): FakeSocket {
   };
 }
 
+function freezeAll(raw: ReadonlySet<Socket>, sockets: readonly FakeSocket[]): void {
+  for (const socket of sockets) socket.freeze();
+  for (const connection of raw) connection.pause();
+}
+
 export async function startFakeServer({ handle, socket: opened, upgrade }: FakeServerOptions): Promise<FakeServer> {
   const asked: Asked[] = [];
   const faults = createFaults();
   const raw = new Set<Socket>();
   let sockets: FakeSocket[] = [];
   let server: Server | undefined;
+  let refusal: Answer | undefined;
   let port = 0;
 
   function listen(request: IncomingMessage, response: ServerResponse): void {
     void (async () => {
       const seen = describe(request, await collect(request), response);
       asked.push(seen);
+      if (refusal) return write(response, refusal);
       await respond(seen, faults.take(`${seen.method} ${seen.path}`), handle, response);
     })().catch(() => response.socket?.destroy());
   }
@@ -175,7 +195,7 @@ export async function startFakeServer({ handle, socket: opened, upgrade }: FakeS
   function takeUpgrade(webSockets: WebSocketServer, request: IncomingMessage, connection: Socket, head: Buffer): void {
     const seen = describe(request, Buffer.alloc(0), connection);
     asked.push(seen);
-    const status = opened ? upgrade?.(seen) : 404;
+    const status = refusal ? (refusal.status ?? 401) : opened ? upgrade?.(seen) : 404;
     if (status !== undefined || !opened) return void connection.end(`HTTP/1.1 ${status ?? 404} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
     webSockets.handleUpgrade(request, connection, head, (webSocket) => {
       const socket = fakeSocketOf(webSocket, connection);
@@ -186,9 +206,7 @@ export async function startFakeServer({ handle, socket: opened, upgrade }: FakeS
     });
   }
 
-  const drop = (): void => {
-    for (const connection of raw) connection.resetAndDestroy();
-  };
+  const drop = (): void => raw.forEach((connection) => void connection.resetAndDestroy());
 
   async function open(): Promise<void> {
     const webSockets = new WebSocketServer({ noServer: true });
@@ -231,6 +249,12 @@ export async function startFakeServer({ handle, socket: opened, upgrade }: FakeS
     asked,
     faults,
     drop,
+    freeze: () => freezeAll(raw, sockets),
+    revoke(answer = REVOKED) {
+      refusal = answer;
+      for (const socket of sockets) socket.reset();
+    },
+    restore: () => void (refusal = undefined),
     open,
     close,
     [Symbol.asyncDispose]: close,

@@ -43,7 +43,7 @@ export function createPlugin({ folder, id, name, template = "tool", js = false, 
     }
     const own = checkedId(id ?? basename(root));
     const there = existsSync(root) ? readdirSync(root).filter((item) => item !== ".git") : [];
-    if (there.length > 0) throw new AppError("CONFLICT", `${root} is not empty: it has ${there.slice(0, 3).join(", ")}; name a new folder`);
+    if (there.length > 0) throw new AppError("CONFLICT", `${root} is not empty: it has ${there.slice(0, 3).join(", ")}; choose a new folder`);
     const files = filesOf({ id: own, name: name ?? titleOf(own), template: chosen, js, hostVersion });
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -52,7 +52,7 @@ export function createPlugin({ folder, id, name, template = "tool", js = false, 
     linkHost(link, hostRoot);
     return { folder: root, id: own, template: chosen, files: Object.keys(files), link };
   } catch (error) {
-    throw fileError(root, "could not make the plugin", error);
+    throw fileError(root, "could not create the plugin", error);
   }
 }
 
@@ -64,7 +64,7 @@ function templateOf(given: string): Template {
   const close = nearest(given, names);
   throw new AppError(
     "INVALID_INPUT",
-    `there is no template ${JSON.stringify(given)}${close === undefined ? "" : `; did you mean "${close}"?`}; there are ${names.join(", ")}`,
+    `there is no template ${JSON.stringify(given)}${close === undefined ? "" : `; did you mean "${close}"?`}; available: ${names.join(", ")}`,
   );
 }
 
@@ -72,7 +72,7 @@ function checkedId(id: string): string {
   if (isPluginId(id) && /^[a-z0-9][a-z0-9-]*$/.test(id)) return id;
   throw new AppError(
     "INVALID_INPUT",
-    `${JSON.stringify(id)} cannot be the id of a new plugin: expected small letters, digits and "-", as in "voice-notes"; name one with --id`,
+    `${JSON.stringify(id)} cannot be the id of a new plugin: expected lower-case letters, digits and "-", as in "voice-notes"; set one with --id`,
   );
 }
 
@@ -86,7 +86,7 @@ const titleOf = (id: string): string =>
 function linkHost(link: string, hostRoot: string): void {
   mkdirSync(dirname(link), { recursive: true });
   const there = lstatSync(link, { throwIfNoEntry: false });
-  if (there && !there.isSymbolicLink()) throw new AppError("CONFLICT", `${link} is a folder of its own; remove it, then run this again`);
+  if (there && !there.isSymbolicLink()) throw new AppError("CONFLICT", `${link} is a separate folder; remove it, then run this again`);
   if (there) rmSync(link);
   symlinkSync(realpathSync(hostRoot), link, "junction");
 }

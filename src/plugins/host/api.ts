@@ -65,7 +65,7 @@ export function pluginLogger(
 
 /** `~` is the user's home; what is relative is meant from the plugin's folder. */
 function resolvePath(input: unknown, rootDir: string, homeDir: string): string {
-  if (typeof input !== "string") throw new AppError("INVALID_INPUT", `api.resolvePath: a path must be a text, but is a ${typeof input}`);
+  if (typeof input !== "string") throw new AppError("INVALID_INPUT", `api.resolvePath: a path must be a string, but is a ${typeof input}`);
   const path = input.trim();
   if (path === "~") return homeDir;
   if (/^~[/\\]/.test(path)) return join(homeDir, path.slice(2));
@@ -105,7 +105,7 @@ function registering(parts: ApiParts): Members {
   const guarded = Object.entries(members).map(([name, call]) => {
     const member = (...args: readonly unknown[]): void => {
       if (binding.ledger.state === "retired") {
-        return binding.tell("warn", "after-disposal", `api.${name} was called after the plugin was taken down: nothing is registered`);
+        return binding.tell("warn", "after-disposal", `api.${name} was called after the plugin was unloaded: nothing is registered`);
       }
       try {
         call(...args);
@@ -125,7 +125,7 @@ export function createApi(parts: ApiParts): Readonly<Record<string, unknown>> {
   const config = lazy(parts.config);
   const runtime = lazy(parts.runtime);
   const enqueue = async (injection: unknown): Promise<unknown> => {
-    if (binding.ledger.state === "retired") throw new AppError("UNAVAILABLE", `api.enqueueNextTurnInjection: the plugin ${entry.id} was taken down`);
+    if (binding.ledger.state === "retired") throw new AppError("UNAVAILABLE", `api.enqueueNextTurnInjection: the plugin ${entry.id} was unloaded`);
     return enqueueInjection(binding, injections, injection);
   };
   return {

@@ -36,7 +36,7 @@ export function refuseExits({ ownerOf, report, subject = "the gateway", mayExit 
       const error = new AppError("PLUGIN_FAILED", `${call} is refused: a plugin cannot end ${subject}; throw an error, or report the problem with api.logger`);
       const pluginId = ownerOf(error);
       if (pluginId === undefined) return Reflect.apply(original, process, args);
-      const message = refused ? `it called ${call}, which is refused: ${subject} goes on` : `it called ${call}`;
+      const message = refused ? `it called ${call}, which is refused: ${subject} continues` : `it called ${call}`;
       report({ level: refused ? "error" : "warn", code: "process-exit", message, pluginId }, error);
       if (refused) throw error;
       return Reflect.apply(original, process, args);

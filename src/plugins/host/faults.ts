@@ -22,8 +22,8 @@ export function catchFaults({ ownerOf, report }: FaultsDeps): Disposable {
         throw error;
       });
     };
-  const onException = take("uncaught-exception", "an exception that nothing caught");
-  const onRejection = take("unhandled-rejection", "a rejected promise that nothing handled");
+  const onException = take("uncaught-exception", "an uncaught exception");
+  const onRejection = take("unhandled-rejection", "an unhandled promise rejection");
   const stop = (): void => {
     process.off("uncaughtException", onException);
     process.off("unhandledRejection", onRejection);

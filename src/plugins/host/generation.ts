@@ -63,8 +63,8 @@ export async function importGeneration(entry: PluginEntry, number: number, deps:
   const ending = new AbortController();
   const tell: Binding["tell"] = (level, code, message) => deps.onDiagnostic({ level, code, message, pluginId: entry.id, source: entry.source });
   const onDispose = (fn: () => unknown): void => {
-    if (ending.signal.aborted) tell("warn", "after-disposal", "api.lifecycle.onDispose was called after the plugin was taken down");
-    else disposers.push(scope.bind(fn, "a function given to api.lifecycle.onDispose"));
+    if (ending.signal.aborted) tell("warn", "after-disposal", "api.lifecycle.onDispose was called after the plugin was unloaded");
+    else disposers.push(scope.bind(fn, "a function passed to api.lifecycle.onDispose"));
   };
 
   async function end(patienceMs: number): Promise<void> {
@@ -74,7 +74,7 @@ export async function importGeneration(entry: PluginEntry, number: number, deps:
     if (scope.toolCalls > 0 && patienceMs > 0) await within(clock, TOOL_PATIENCE_MS, "tool calls", () => scope.toolsIdle(), idle).catch(() => {});
     ending.abort();
     for (const dispose of disposers.splice(0).toReversed()) {
-      await within(clock, DISPOSE_MS, "a function given to api.lifecycle.onDispose", dispose, idle).catch((error: unknown) =>
+      await within(clock, DISPOSE_MS, "a function passed to api.lifecycle.onDispose", dispose, idle).catch((error: unknown) =>
         tell("warn", "dispose", messageOf(error)),
       );
     }

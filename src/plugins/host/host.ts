@@ -67,7 +67,7 @@ function addRoute(
   { path, handler }: { readonly path: string; readonly handler: unknown },
 ): () => void {
   const generation = pluginId === undefined ? undefined : house.slots.get(pluginId)?.generation;
-  if (!generation) throw new AppError("NOT_FOUND", `the HTTP route ${path} belongs to no plugin that runs`);
+  if (!generation) throw new AppError("NOT_FOUND", `the HTTP route ${path} belongs to no running plugin`);
   const before = new Set(routes.table.list());
   registerHttpRoute(generation.binding, routes, { path, handler, auth: "plugin", replaceExisting: true });
   const added = routes.table.list().find((row) => !before.has(row));
@@ -178,7 +178,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     disable: (id) =>
       inTurn(id, async () => {
         const slot = house.slots.get(id);
-        if (!slot) throw new AppError("NOT_FOUND", `there is no plugin ${JSON.stringify(id)}: openclaw plugins list shows what there is`);
+        if (!slot) throw new AppError("NOT_FOUND", `there is no plugin ${JSON.stringify(id)}: openclaw plugins list shows all`);
         await takeDown(house, slot, "disable");
         slot.entry = { ...slot.entry, enabled: false, reason: "disabled" };
       }),

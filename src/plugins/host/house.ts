@@ -57,7 +57,7 @@ async function importCode(house: House, slot: Slot): Promise<Imported> {
 /** What the code says about itself does not change whose settings are meant. */
 function checkId(house: House, { entry }: Slot, { definition }: Generation): void {
   if (definition.id === undefined || definition.id === entry.id) return;
-  const message = `the code calls itself ${JSON.stringify(definition.id)}, the manifest ${JSON.stringify(entry.id)}: the manifest holds`;
+  const message = `the code has the id ${JSON.stringify(definition.id)}, the manifest ${JSON.stringify(entry.id)}: the manifest is used`;
   house.report({ level: "warn", code: "id-mismatch", message, pluginId: entry.id, source: entry.source });
 }
 
@@ -123,7 +123,7 @@ export async function reloadSlot(house: House, id: string): Promise<PluginStatus
   const entry = entries.find((one) => one.id === id && (one.enabled || one.error !== undefined)) ?? entries.find((one) => one.id === id);
   const slot = house.slots.get(id);
   const known = slot ?? (entry && { entry, generation: undefined, error: undefined, tries: 0 });
-  if (!known) throw new AppError("NOT_FOUND", `there is no plugin ${JSON.stringify(id)}: openclaw plugins list shows what there is`);
+  if (!known) throw new AppError("NOT_FOUND", `there is no plugin ${JSON.stringify(id)}: openclaw plugins list shows all`);
   house.slots.set(id, known);
   house.clear(id);
   if (!entry?.enabled) {
@@ -197,6 +197,6 @@ export async function stopAll(house: House): Promise<void> {
     if (slot.generation) letGo(house, slot.generation, 0);
     slot.generation = undefined;
   }
-  await within(clock, LEAVE_MS, "the plugins' end", () => Promise.all(house.leaving.values()), house.making.idle).catch(() => {});
+  await within(clock, LEAVE_MS, "the shutdown of plugins", () => Promise.all(house.leaving.values()), house.making.idle).catch(() => {});
   for (const generation of house.leaving.keys()) generation.scope.end();
 }

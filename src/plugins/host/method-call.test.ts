@@ -44,6 +44,6 @@ test("a throw, garbage and silence are answers of the host", async () => {
   });
   expect((await answer(() => new Promise(() => {}))).answer).toEqual({
     ok: false,
-    error: { code: "UNAVAILABLE", message: "p.m did not answer within 300000 ms" },
+    error: { code: "UNAVAILABLE", message: "p.m did not respond within 300000 ms" },
   });
 });

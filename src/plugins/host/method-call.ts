@@ -50,7 +50,7 @@ export function callMethod(
   const { method, handler } = value;
   const { promise, resolve } = Promise.withResolvers<MethodAnswer>();
   const deadline = deps.clock.after(ANSWER_MS, () =>
-    resolve({ ok: false, error: { code: "UNAVAILABLE", message: `${method} did not answer within ${ANSWER_MS} ms` } }),
+    resolve({ ok: false, error: { code: "UNAVAILABLE", message: `${method} did not respond within ${ANSWER_MS} ms` } }),
   );
   const respond = (ok: unknown, payload?: unknown, error?: unknown): void =>
     resolve(ok === true ? { ok: true, payload } : { ok: false, error: errorOf(method, error), ...(payload === undefined ? {} : { payload }) });

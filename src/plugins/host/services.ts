@@ -90,7 +90,7 @@ export function createServices({ table, clock, context, tell }: ServicesDeps): S
             value.stop?.(context(owner.pluginId)),
           );
         } catch (error) {
-          tell(owner.pluginId, "service-stop", `the service ${value.id} did not stop well: ${messageOf(error)}`, error);
+          tell(owner.pluginId, "service-stop", `the service ${value.id} failed to stop: ${messageOf(error)}`, error);
         }
       }
     },

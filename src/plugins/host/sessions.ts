@@ -77,7 +77,7 @@ export function createSessionExtensions({ table, store, clock, tell }: SessionEx
     },
     async patch({ key, pluginId, namespace, value, unset }) {
       if (!table.get(`${pluginId}/${namespace}`)) {
-        throw new AppError("NOT_FOUND", `no plugin ${JSON.stringify(pluginId)} keeps ${JSON.stringify(namespace)} in sessions: see plugins.list`);
+        throw new AppError("NOT_FOUND", `no plugin ${JSON.stringify(pluginId)} stores ${JSON.stringify(namespace)} in sessions: see plugins.list`);
       }
       const gone = unset === true || value === undefined || value === null;
       const kept = gone ? null : jsonOf("value", value, MOST_STATE);

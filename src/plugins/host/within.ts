@@ -11,7 +11,7 @@ export async function within<T>(clock: Clock, ms: number, what: string, call: ()
   const work = (async () => call())();
   // Abandoned work may still reject.
   work.catch(() => {});
-  using _ = clock.after(ms, () => late.reject(new AppError("TIMEOUT", `${what} did not end within ${ms} ms`)));
+  using _ = clock.after(ms, () => late.reject(new AppError("TIMEOUT", `${what} did not finish within ${ms} ms`)));
   using _idle = idle?.watch(() => late.reject(new AppError("TIMEOUT", `${what} waits for something that never happens`)));
   return await Promise.race([work, late.promise]);
 }

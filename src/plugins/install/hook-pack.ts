@@ -61,7 +61,7 @@ async function inspectHooks(root: string, files: readonly string[], isOwn: boole
   const broken = hooks.find(({ events, files: found }) => events.length === 0 || found?.handlerPath === undefined);
   const [first] = hooks;
   if (problem) throw new AppError("INVALID_INPUT", `these hooks cannot be used: ${shown(`${problem.path}: ${problem.message}`)}`);
-  if (!first) throw new AppError("INVALID_INPUT", 'this is no hook: expected a HOOK.md, or a package.json with "openclaw.hooks"');
+  if (!first) throw new AppError("INVALID_INPUT", 'this is not a hook: expected a HOOK.md, or a package.json with "openclaw.hooks"');
   if (broken)
     throw new AppError(
       "INVALID_INPUT",
@@ -129,7 +129,7 @@ export async function installHookPack(request: InstallRequest, deps: InstallDeps
   recoverInstalls({ stateDir: deps.stateDir, config: deps.config, now: deps.clock.now(), what: "hooks" });
   const source = parseSource(request.spec, deps);
   if (source.kind === "file")
-    throw new AppError("INVALID_INPUT", `${source.path} is no hook: expected a folder with a HOOK.md, an archive of one, or an npm package`);
+    throw new AppError("INVALID_INPUT", `${source.path} is not a hook: expected a folder with a HOOK.md, an archive of one, or an npm package`);
   if (request.link) return linkPack(request, source, deps);
   using stage = openStage(deps);
   const fetched = await fetchInto(stage, source, deps);
@@ -148,7 +148,7 @@ interface Placing {
 
 async function placePack({ request, source, stage, fetched, kind, expected }: Placing, deps: InstallDeps): Promise<HookPackResult> {
   const { root } = fetched;
-  deps.onStep?.("looking at it");
+  deps.onStep?.("inspecting it");
   const inspected = await inspectHooks(root, checkTree(root, deps.limits).files, true);
   const { id, version } = inspected;
   if (expected !== undefined && id !== expected) throw new AppError("INVALID_INPUT", `${request.spec} is ${id} now, not ${expected}; nothing was replaced`);
@@ -165,14 +165,14 @@ async function placePack({ request, source, stage, fetched, kind, expected }: Pl
   const result: HookPackResult = { id, hooks: names, version, record, scan, dryRun: request.dryRun === true, replaced };
   if (request.dryRun) return result;
   const change = { folder, ids: [id], target: id, staged: root, installedAt: record.installedAt, token: deps.ids.hex(6), pid: deps.pid, now: deps.clock.now() };
-  deps.onStep?.(`putting it into ${at}`);
+  deps.onStep?.(`installing into ${at}`);
   await swapIn(change, () => deps.edit(editOf(pack, record, { isUpdate: kind === "update" })));
   return result;
 }
 
 /** Uses a folder where it is. */
 async function linkPack(request: InstallRequest, source: Source, deps: InstallDeps): Promise<HookPackResult> {
-  if (source.kind !== "folder") throw new AppError("INVALID_INPUT", `--link needs the folder of a hook, ${JSON.stringify(request.spec)} is none`);
+  if (source.kind !== "folder") throw new AppError("INVALID_INPUT", `--link needs the folder of a hook; ${JSON.stringify(request.spec)} is not one`);
   const { path } = source;
   const pack = await inspectHooks(path, [], false);
   const scan = await passGates(gateRequest(request, source, pack, { root: path }, "install"), deps);
@@ -213,12 +213,12 @@ async function updateOne(id: string, record: unknown, dryRun: boolean, deps: Ins
     return { id, from, ...notFromRegistry({ source: kind === "archive" ? kind : "path", ...places }, isMissing) };
   }
   const spec = field("spec") ?? field("resolvedName");
-  if (spec === undefined) return { id, status: "skipped", from, reason: "its record does not say which package it is" };
+  if (spec === undefined) return { id, status: "skipped", from, reason: "its record has no package name" };
   const source = parseSource(`npm:${spec}`, deps);
   using stage = openStage(deps);
   const fetched = await fetchInto(stage, source, deps);
   const { packed } = fetched;
-  if (!packed) throw new AppError("INTERNAL", `${spec} was fetched without what the registry says about it`);
+  if (!packed) throw new AppError("INTERNAL", `${spec} was fetched without its registry metadata`);
   const to = packed.version;
   const integrity = field("integrity");
   if (to === from && packed.integrity === integrity && !isMissing) return { id, status: "unchanged", from, to };

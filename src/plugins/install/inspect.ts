@@ -40,7 +40,7 @@ async function readPlugins(root: string): Promise<Inspected["entries"]> {
   const [first, ...others] = entries;
   if (!first || problem !== undefined) {
     const why = problem ?? `expected a package.json with "openclaw.extensions", or an index.ts or index.js`;
-    throw new AppError("INVALID_INPUT", `this is no plugin: ${why.replaceAll(`${root}/`, "").replaceAll(root, "its folder")}`);
+    throw new AppError("INVALID_INPUT", `this is not a plugin: ${why.replaceAll(`${root}/`, "").replaceAll(root, "its folder")}`);
   }
   return [first, ...others];
 }
@@ -54,7 +54,7 @@ export async function inspectPlugin(root: string, { owned, tree }: { readonly ow
     findings.push({
       severity: "warn",
       ruleId: "package-manager-settings",
-      message: `settings for a package manager came with it${owned ? "; they were taken out" : ""}`,
+      message: `it includes settings for a package manager${owned ? "; they were removed" : ""}`,
       file: name,
     });
   }

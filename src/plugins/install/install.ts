@@ -96,7 +96,7 @@ export interface Placing {
 /** Checks what was staged, asks who may say no, and puts it in its place. */
 export async function placePlugin({ request, source, stage, fetched, kind, expected }: Placing, deps: InstallDeps): Promise<InstallResult> {
   const { root } = fetched;
-  deps.onStep?.("looking at it");
+  deps.onStep?.("inspecting it");
   const inspected = await inspectPlugin(root, { owned: true, tree: checkTree(root, deps.limits) });
   const { id } = inspected.entries[0].manifest;
   if (expected !== undefined && !inspected.entries.some((entry) => entry.id === expected)) {
@@ -107,7 +107,7 @@ export async function placePlugin({ request, source, stage, fetched, kind, expec
   const at = join(folder, target);
   const replaced = existsSync(at);
   if (replaced && kind === "install" && !request.force) {
-    const update = installRecord(deps.config(), id)?.source === "npm" ? `openclaw plugins update ${id} brings a newer version; ` : "";
+    const update = installRecord(deps.config(), id)?.source === "npm" ? `openclaw plugins update ${id} installs a newer version; ` : "";
     throw new AppError("CONFLICT", `plugin already exists: ${at}; ${update}to replace it, run: openclaw plugins install ${request.spec} --force`);
   }
   refuseDenied(inspected, deps.config());
@@ -122,7 +122,7 @@ export async function placePlugin({ request, source, stage, fetched, kind, expec
   failpoint("plugins.staged");
   const { ids } = result;
   const change = { folder, ids, target, staged: root, installedAt: record.installedAt, token: deps.ids.hex(6), pid: deps.pid, now: deps.clock.now() };
-  deps.onStep?.(`putting it into ${at}`);
+  deps.onStep?.(`installing into ${at}`);
   await swapIn(change, () => deps.edit(edit));
   return result;
 }
@@ -130,17 +130,17 @@ export async function placePlugin({ request, source, stage, fetched, kind, expec
 /** What cannot be loaded does not replace what is installed. */
 async function keepWorking({ spec }: InstallRequest, { ids }: InstallResult, root: string, deps: InstallDeps): Promise<void> {
   if (!deps.tryStaged) return;
-  deps.onStep?.("trying it");
+  deps.onStep?.("trying to load it");
   const why = await deps.tryStaged(root, ids);
   if (why === undefined) return;
   const [id] = ids;
-  const message = `${id} was not replaced, the one that is installed stays in use: the new one cannot be loaded: ${why}. To install it all the same, run: openclaw plugins uninstall ${id} --force && openclaw plugins install ${spec}`;
+  const message = `${id} was not replaced, the installed one stays in use: the new one cannot be loaded: ${why}. To install it anyway, run: openclaw plugins uninstall ${id} --force && openclaw plugins install ${spec}`;
   throw new AppError("PLUGIN_FAILED", message, { details: { pluginId: id } });
 }
 
 /** Uses a folder where it is: it is looked at as it is now, and can change any time. */
 async function linkPlugin(request: InstallRequest, source: Source, deps: InstallDeps): Promise<InstallResult> {
-  if (source.kind !== "folder") throw new AppError("INVALID_INPUT", `--link needs the folder of a plugin, ${JSON.stringify(request.spec)} is none`);
+  if (source.kind !== "folder") throw new AppError("INVALID_INPUT", `--link needs the folder of a plugin; ${JSON.stringify(request.spec)} is not one`);
   const { path } = source;
   const inspected = await inspectPlugin(path, { owned: false, tree: { files: ownFiles(path), bytes: 0 } });
   refuseDenied(inspected, deps.config());
@@ -165,7 +165,7 @@ function ownFiles(path: string): string[] {
 function refuseDenied({ entries }: Inspected, config: unknown): void {
   const denied = [...texts(config, "plugins", "deny"), ...texts(config, "plugins", "disabled")];
   const id = entries.map((entry) => entry.id).find((one) => denied.includes(one));
-  if (id !== undefined) throw new AppError("CONFLICT", `plugin "${id}" may not be used: it is in plugins.deny; take it out of there first`);
+  if (id !== undefined) throw new AppError("CONFLICT", `plugin "${id}" may not be used: it is in plugins.deny; remove it from there first`);
 }
 
 export async function addDependencies(

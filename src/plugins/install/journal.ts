@@ -44,8 +44,8 @@ export function beginChange(folder: string, entry: JournalEntry): Disposable {
     syncFolder(folder);
   } catch (error) {
     if (systemCode(error) === "EEXIST")
-      throw new AppError("CONFLICT", `${entry.target} is being installed or removed by another process; try again when that has ended`);
-    throw fileError(path, "could not begin the change", error);
+      throw new AppError("CONFLICT", `${entry.target} is being installed or removed by another process; try again when it has finished`);
+    throw fileError(path, "could not start the change", error);
   }
   return {
     [Symbol.dispose]() {
@@ -111,12 +111,12 @@ export function settle(
   const ready = kind === "remove" || existsSync(at);
   if (committed && ready) {
     if (oldIsAside) rmSync(old, { recursive: true, force: true });
-    return `${target}: the ${kind === "install" ? "install" : "uninstall"} that was interrupted is complete`;
+    return `${target}: the interrupted ${kind === "install" ? "install" : "uninstall"} was completed`;
   }
   // What stands there is the new one only when the old one was moved aside, or when there was none.
   if (kind === "install" && (oldIsAside || old === undefined)) rmSync(at, { recursive: true, force: true });
   if (oldIsAside) renameSync(old, at);
-  return `${target}: the ${kind === "install" ? "install" : "uninstall"} that was interrupted was taken back`;
+  return `${target}: the interrupted ${kind === "install" ? "install" : "uninstall"} was rolled back`;
 }
 
 function isJournalEntry(value: unknown): value is JournalEntry {

@@ -54,12 +54,12 @@ export async function packFromRegistry(spec: string, folder: string, deps: NpmDe
   const stdout = await npm("pack", [spec, "--json", "--pack-destination", folder], folder, PACK_MS, deps);
   const { filename, name, version, integrity, shasum } = packedFacts(stdout, spec);
   const file = join(folder, basename(filename));
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new AppError("UNAVAILABLE", `npm pack ${spec} named ${filename}, which is not there`);
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new AppError("UNAVAILABLE", `npm pack ${spec} named ${filename}, which does not exist`);
   const found = hashesOf(file);
   if ((integrity !== undefined && integrity !== found.integrity) || (shasum !== undefined && shasum !== found.shasum)) {
     throw new AppError(
       "INVALID_INPUT",
-      `what was downloaded for ${spec} is not what the registry announced (${integrity ?? shasum}, found ${found.integrity}); nothing was installed`,
+      `the download for ${spec} is not what the registry announced (${integrity ?? shasum}, found ${found.integrity}); nothing was installed`,
     );
   }
   return { file, name, version, ...found };
@@ -79,7 +79,7 @@ function packedFacts(
   const text = (key: string): string | undefined => (isObject(first) && typeof first[key] === "string" ? first[key] : undefined);
   const [filename, name, version] = [text("filename"), text("name"), text("version")];
   if (filename === undefined || name === undefined || version === undefined) {
-    throw new AppError("UNAVAILABLE", `npm pack ${spec} answered something that cannot be understood: ${clip(stdout.trim(), 200)}`);
+    throw new AppError("UNAVAILABLE", `npm pack ${spec} returned something unreadable: ${clip(stdout.trim(), 200)}`);
   }
   return { filename, name, version, integrity: text("integrity"), shasum: text("shasum") };
 }

@@ -39,7 +39,7 @@ const SEVERITIES = ["info", "warn", "critical"] as const;
 const EXEC_MS = 30_000;
 
 const wrong = (key: string, expected: string): AppError =>
-  new AppError("CONFIG_INVALID", `${PATH}${key === "" ? "" : `.${key}`}: expected ${expected}; nothing is installed while it cannot be understood`);
+  new AppError("CONFIG_INVALID", `${PATH}${key === "" ? "" : `.${key}`}: expected ${expected}; nothing is installed while it is invalid`);
 
 function parsePolicy(given: unknown): InstallPolicy | undefined {
   if (given === undefined || given === null) return undefined;
@@ -65,7 +65,7 @@ const isTexts = (value: unknown): value is readonly string[] => Array.isArray(va
 
 function names(key: string, value: unknown): Readonly<Record<string, readonly string[]>> {
   if (value === undefined) return {};
-  if (!isTexts(value)) throw wrong(key, "a list of texts");
+  if (!isTexts(value)) throw wrong(key, "a list of strings");
   return { [key]: value };
 }
 
@@ -73,7 +73,7 @@ function parseExec(given: unknown): NonNullable<InstallPolicy["exec"]> {
   if (!isObject(given)) throw wrong("exec", "an object with a command");
   const { command, args = [], timeoutMs = EXEC_MS } = given;
   if (typeof command !== "string" || !command.startsWith("/")) throw wrong("exec.command", "the whole path of a program");
-  if (!isTexts(args)) throw wrong("exec.args", "a list of texts");
+  if (!isTexts(args)) throw wrong("exec.args", "a list of strings");
   if (typeof timeoutMs !== "number" || !Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 600_000) throw wrong("exec.timeoutMs", "1 to 600000");
   return { command, args, timeoutMs };
 }
@@ -100,7 +100,7 @@ export async function askPolicy(given: unknown, request: PolicyRequest, env: Env
   const policy = parsePolicy(given);
   if (!policy || (policy.targets && !policy.targets.includes(request.targetType))) return;
   const deny = (key: string, why: string): AppError =>
-    new AppError("PERMISSION_DENIED", `${PATH}.${key} does not let ${request.targetName} in: ${why}`, { details: { policy: `${PATH}.${key}` } });
+    new AppError("PERMISSION_DENIED", `${PATH}.${key} does not allow ${request.targetName}: ${why}`, { details: { policy: `${PATH}.${key}` } });
   const called = [request.targetName, request.packageName];
   if (policy.deny && matches(policy.deny, called)) throw deny("deny", "it is on the list");
   if (policy.allow && !matches(policy.allow, called)) throw deny("allow", "it is not on the list");
@@ -126,15 +126,15 @@ async function askProgram(
   const plain = Object.fromEntries(["PATH", "HOME", "LANG", "TMPDIR"].map((name) => [name, env[name]]));
   const result = await run(command, { args, env: plain, timeoutMs, maxOutputBytes: 1024 * 1024, input, ...(signal ? { signal } : {}) }).catch(
     (error: unknown) => {
-      throw deny("exec", `it could not be asked: ${messageOf(error)}`);
+      throw deny("exec", `it could not be run: ${messageOf(error)}`);
     },
   );
-  if (result.code !== 0) throw deny("exec", `${command} ended with code ${result.code}: ${clip(result.stderr.trim(), 300)}`);
+  if (result.code !== 0) throw deny("exec", `${command} exited with code ${result.code}: ${clip(result.stderr.trim(), 300)}`);
   let answer: unknown;
   try {
     answer = JSON.parse(result.stdout);
   } catch {
-    throw deny("exec", `${command} gave no JSON`);
+    throw deny("exec", `${command} returned no JSON`);
   }
   if (isObject(answer) && answer["decision"] === "allow") return;
   const reason =
@@ -142,6 +142,6 @@ async function askProgram(
       ? answer["reason"]
       : isObject(answer) && answer["decision"] === "block"
         ? "no reason was given"
-        : "its answer has no decision";
+        : "its response has no decision";
   throw deny("exec", clip(reason, 300));
 }

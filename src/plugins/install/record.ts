@@ -80,7 +80,7 @@ export function installEdit(
     };
     const notes = [
       ...(missing.length > 0 ? [`added to plugins.allow: ${missing.join(", ")}`] : []),
-      ...(takesSlot ? [`it keeps memory from now on: plugins.slots.memory is "${memory}"`] : []),
+      ...(takesSlot ? [`it now provides memory: plugins.slots.memory is "${memory}"`] : []),
       ...(addsPath ? [`added to plugins.load.paths: ${loadPath}`] : []),
     ];
     return { plugins, notes };

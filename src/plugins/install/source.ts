@@ -37,7 +37,7 @@ export function parseSource(given: string, { cwd, home }: { readonly cwd: string
   if (ADDRESS.test(text)) {
     throw new AppError(
       "INVALID_INPUT",
-      `${JSON.stringify(text)} is an address; plugins are installed from a folder, an archive (.tgz, .tar.gz, .tar, .zip) or the npm registry: download it first, then name the file`,
+      `${JSON.stringify(text)} is a URL; plugins are installed from a folder, an archive (.tgz, .tar.gz, .tar, .zip) or the npm registry: download it first, then pass the file`,
     );
   }
   const path = resolve(cwd, expandHome(rest.replace(/^\/\/(?=\/)/, ""), home));
@@ -48,7 +48,7 @@ export function parseSource(given: string, { cwd, home }: { readonly cwd: string
     if (LOOSE.test(path)) return { kind: "file", path };
     throw new AppError("INVALID_INPUT", `${path} cannot be installed: expected a folder, a .zip, .tgz, .tar.gz or .tar archive, or a .ts or .js file`);
   }
-  if (prefix !== undefined || looksLikePath(rest)) throw new AppError("NOT_FOUND", `${path} does not exist; name a folder, an archive, or an npm package`);
+  if (prefix !== undefined || looksLikePath(rest)) throw new AppError("NOT_FOUND", `${path} does not exist; use a folder, an archive, or an npm package`);
   return npmSource(rest);
 }
 
@@ -61,7 +61,7 @@ function npmSource(spec: string): Source {
   if (name === undefined || spec.includes("..")) {
     throw new AppError(
       "INVALID_INPUT",
-      `${JSON.stringify(spec)} is no package of the npm registry: expected name, name@version or name@tag; addresses and repositories are not taken`,
+      `${JSON.stringify(spec)} is not a package of the npm registry: expected name, name@version or name@tag; URLs and repositories are not supported`,
     );
   }
   return { kind: "npm", spec, name };

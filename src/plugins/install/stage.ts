@@ -37,7 +37,7 @@ export async function fetchInto({ folder }: Stage, source: Source, deps: Install
   const unpacking = { limits: deps.limits ?? LIMITS, signal: deps.signal };
   if (source.kind === "folder") {
     if (isInside(realpathSync(source.path), realpathSync(folder))) {
-      const message = `${source.path} holds the folder that plugins are installed into (${extensionsFolder(deps.stateDir)}); name the folder of the plugin itself`;
+      const message = `${source.path} contains the folder that plugins are installed into (${extensionsFolder(deps.stateDir)}); use the folder of the plugin itself`;
       throw new AppError("INVALID_INPUT", message);
     }
     deps.onStep?.(`copying ${source.path}`);
@@ -56,7 +56,8 @@ export async function fetchInto({ folder }: Stage, source: Source, deps: Install
   }
   deps.onStep?.(`downloading ${source.spec}`);
   const packed = await packFromRegistry(source.spec, folder, deps);
-  if (packed.name !== source.name) throw new AppError("INVALID_INPUT", `${source.spec} was asked for, the registry gave ${packed.name}; nothing was installed`);
+  if (packed.name !== source.name)
+    throw new AppError("INVALID_INPUT", `${source.spec} was requested, the registry returned ${packed.name}; nothing was installed`);
   deps.onStep?.(`unpacking ${packed.name}@${packed.version}`);
   mkdirSync(plugin);
   await unpack(packed.file, plugin, { ...unpacking, shown: source.spec });

@@ -40,7 +40,7 @@ export async function swapIn({ folder, ids, target, staged, installedAt, token, 
     if (staged !== undefined && (backup === undefined || existsSync(backup))) rmSync(at, { recursive: true, force: true });
     if (backup !== undefined && existsSync(backup)) renameSync(backup, at);
     syncFolder(folder);
-    throw fileError(at, "could not put the plugin in its place", error);
+    throw fileError(at, "could not move the plugin into place", error);
   }
   failpoint("plugins.change.recorded");
   if (backup !== undefined) rmSync(backup, { recursive: true, force: true });

@@ -28,7 +28,7 @@ export function copyTree(from: string, to: string, limits: InstallLimits = LIMIT
       for (const name of readdirSync(source)) if (!isLeftOut(join(path, name))) walk(join(path, name));
     } else if (stat.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
     else if (stat.isFile()) copyFileSync(source, target, 1);
-    else throw refused(path, "it is no file, folder or link", "take it out of the folder");
+    else throw refused(path, "it is not a file, folder or link", "remove it from the folder");
   };
   try {
     walk("");
@@ -62,11 +62,11 @@ export function checkTree(root: string, limits: InstallLimits = LIMITS, kind: Tr
         tame(path, stat, 0o755);
         walk(path, foreign || (kind === "plugin" && name === "node_modules"));
       } else if (stat.isFile()) {
-        if (stat.nlink > 1) throw refused(shown, "it is a hard link: another name of this file lies elsewhere");
+        if (stat.nlink > 1) throw refused(shown, "it is a hard link: this file has another name elsewhere");
         tame(path, stat, 0o644 | (stat.mode & 0o111));
         bytes += stat.size;
         if (!foreign) files.push(shown);
-      } else throw refused(shown, "it is no file, folder or link");
+      } else throw refused(shown, "it is not a file, folder or link");
     }
   };
   walk(real, false);
@@ -82,11 +82,11 @@ function checkLink(root: string, path: string, shown: string, kind: TreeKind): v
   try {
     target = realpathSync(path);
   } catch {
-    throw refused(shown, "it is a link that leads nowhere");
+    throw refused(shown, "it is a broken link");
   }
   if (!isInside(root, target)) throw refused(shown, `it is a link that leaves the ${kind}'s folder, to ${target}`);
   const stat = statSync(target);
-  if (!stat.isFile() && !stat.isDirectory()) throw refused(shown, "it is a link to something that is no file or folder");
+  if (!stat.isFile() && !stat.isDirectory()) throw refused(shown, "it is a link to something that is not a file or folder");
 }
 
 function counter(most: number, mostBytes: number): (path: string, stat: Stats) => void {

@@ -39,8 +39,9 @@ export async function uninstallPlugin({ id, entry, keepFiles, dryRun, force, bef
   const config = deps.config();
   const record = installRecord(config, id);
   const known = record !== undefined || valueAt(config, ["plugins", "entries", id]) !== undefined;
-  if (!known && entry?.origin === "bundled") throw new AppError("INVALID_INPUT", `${id} comes with the program; openclaw plugins disable ${id} turns it off`);
-  if (!known && entry?.origin !== "global") throw new AppError("NOT_FOUND", `plugin not found: ${id}; openclaw plugins list shows what there is`);
+  if (!known && entry?.origin === "bundled")
+    throw new AppError("INVALID_INPUT", `${id} comes with OpenClaw; to turn it off, run: openclaw plugins disable ${id}`);
+  if (!known && entry?.origin !== "global") throw new AppError("NOT_FOUND", `plugin not found: ${id}; openclaw plugins list shows all`);
   const folder = extensionsFolder(deps.stateDir);
   const place = findInstalledPath(folder, record?.installPath, entry);
   const linked = record?.source === "path" && record.sourcePath !== undefined && record.sourcePath === record.installPath ? record.sourcePath : undefined;
@@ -50,7 +51,7 @@ export async function uninstallPlugin({ id, entry, keepFiles, dryRun, force, bef
   const result: UninstallResult = { id, removed: what, deleted: deletes, kept, dryRun: dryRun === true };
   if (dryRun) return result;
   const question = `Uninstall ${id}? This removes ${[...what, ...(deletes === undefined ? [] : [deletes])].join(", ") || "nothing"}.`;
-  if (!force && !(await deps.confirm(question))) throw new AppError("CANCELLED", `${id} was not uninstalled; --force does not ask`);
+  if (!force && !(await deps.confirm(question))) throw new AppError("CANCELLED", `${id} was not uninstalled; use --force to skip the question`);
   const commit = async (): Promise<void> => {
     if (edit) await deps.edit(edit);
   };
@@ -91,7 +92,7 @@ export async function withdrawShadowing({ unloadable, inventory, before }: Withd
   if (!first) return;
   throw new AppError(
     "PLUGIN_FAILED",
-    `${first.id} was not installed: it cannot be loaded (${first.error ?? "no reason was given"}); the ${first.id} that comes with the program stays in use`,
+    `${first.id} was not installed: it cannot be loaded (${first.error ?? "no reason was given"}); the ${first.id} that comes with OpenClaw stays in use`,
     { details: { pluginId: first.id } },
   );
 }

@@ -26,7 +26,7 @@ export interface UpdateOutcome {
 export async function updatePlugins({ id, dryRun }: UpdateRequest, deps: InstallDeps): Promise<readonly UpdateOutcome[]> {
   recoverInstalls({ stateDir: deps.stateDir, config: deps.config, now: deps.clock.now() });
   if (id !== undefined && !installRecord(deps.config(), id)) {
-    throw new AppError("NOT_FOUND", `no install of ${JSON.stringify(id)} is recorded in plugins.installs; openclaw plugins list shows what there is`);
+    throw new AppError("NOT_FOUND", `no install of ${JSON.stringify(id)} is recorded in plugins.installs; openclaw plugins list shows all`);
   }
   const outcomes: UpdateOutcome[] = [];
   for (const one of id === undefined ? installedIds(deps.config()) : [id]) {
@@ -54,12 +54,12 @@ async function updateOne(id: string, dryRun: boolean, deps: InstallDeps): Promis
   const isMissing = record?.installPath !== undefined && !existsSync(record.installPath);
   if (record?.source !== "npm") return { id, from, ...notFromRegistry(record ?? {}, isMissing) };
   const spec = record.spec ?? record.resolvedName;
-  if (spec === undefined) return { id, status: "skipped", from, reason: "its record does not say which package it is" };
+  if (spec === undefined) return { id, status: "skipped", from, reason: "its record has no package name" };
   const source = parseSource(`npm:${spec}`, deps);
   using stage = openStage(deps);
   const fetched = await fetchInto(stage, source, deps);
   const { packed } = fetched;
-  if (!packed) throw new AppError("INTERNAL", `${spec} was fetched without what the registry says about it`);
+  if (!packed) throw new AppError("INTERNAL", `${spec} was fetched without its registry metadata`);
   const to = packed.version;
   if (to === from && packed.integrity === record.integrity && !isMissing) return { id, status: "unchanged", from, to };
   if (to === from && record.integrity !== undefined && packed.integrity !== record.integrity) {

@@ -14,7 +14,7 @@ const mapOf = (entry: Fields, description: string): Fields => ({ type: "object",
 
 const PROPERTIES: Fields = {
   enabled: flag("Off: the channel or account is not started."),
-  name: text("What the account is called in lists."),
+  name: text("Name of the account in lists."),
   capabilities: texts("Names."),
   markdown: object({ tables: oneOf(["off", "bullets", "code"], "How tables are shown. Default code.") }, "Formatting."),
   commands: object(
@@ -29,10 +29,10 @@ const PROPERTIES: Fields = {
   allowFrom: ids("User ids; `*` for everybody, with dmPolicy open."),
   groupPolicy: oneOf(["open", "disabled", "allowlist"], "Who may write in groups. Default allowlist."),
   groupAllowFrom: ids("User ids for groups. Default: allowFrom."),
-  groups: mapOf({ $ref: "#/$defs/group" }, "By id; `*` for all others. Any entry makes it the list of groups that are answered."),
-  historyLimit: whole("Messages of a group that a turn is shown. Default 50."),
-  dmHistoryLimit: whole("Turns of a private chat that the model sees."),
-  dms: mapOf(object({ historyLimit: whole("Turns that the model sees.") }, "A private chat."), "By user id."),
+  groups: mapOf({ $ref: "#/$defs/group" }, "By id; `*` for all others. With any entry, only the listed groups are answered."),
+  historyLimit: whole("Group messages included in a turn. Default 50."),
+  dmHistoryLimit: whole("Turns of a private chat included for the model."),
+  dms: mapOf(object({ historyLimit: whole("Turns included for the model.") }, "A private chat."), "By user id."),
   textChunkLimit: whole("Longest message. Default 4000.", 1),
   chunkMode: oneOf(["length", "newline"], "Where longer texts are cut. Default length."),
   blockStreaming: flag("Send finished paragraphs while the turn runs."),
@@ -44,10 +44,10 @@ const PROPERTIES: Fields = {
     },
     "How paragraphs are put together.",
   ),
-  mediaMaxMb: { type: "number", exclusiveMinimum: 0, description: "Largest file that is taken." },
+  mediaMaxMb: { type: "number", exclusiveMinimum: 0, description: "Largest file accepted." },
   heartbeat: object({ showOk: flag("Default false."), showAlerts: flag("Default true."), useIndicator: flag("Default true.") }, "What heartbeats show."),
-  responsePrefix: text("Stands before every answer."),
-  defaultAccount: text("Account that is meant where none is named."),
+  responsePrefix: text("Prefix of every answer."),
+  defaultAccount: text("Account used when none is named."),
 };
 
 const TOOLS = object({ allow: texts("Only these."), alsoAllow: texts("These as well."), deny: texts("Never these.") }, "Tools in this group.");
@@ -90,7 +90,7 @@ function merged(common: Fields, own: Fields, first: readonly string[] = []): Fie
 function accountsOf(properties: Fields): Fields {
   const keys = Object.keys(properties).filter((key) => key !== "defaultAccount" && key !== "accounts");
   const entry = { type: "object", additionalProperties: false, properties: Object.fromEntries(keys.map((key) => [key, { $ref: `#/properties/${key}` }])) };
-  return mapOf(entry, "More connections, each with the keys above over those of the channel.");
+  return mapOf(entry, "More connections; each may override the keys above.");
 }
 
 /** A channel's schema with the keys that all channels have. */

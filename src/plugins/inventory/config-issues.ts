@@ -71,7 +71,7 @@ function notJudged(config: unknown, names: KnownNames, locate: Checked["locate"]
       code,
       ...locate(path),
       path: dottedPath(path),
-      message: `${message}; not checked further: an installed plugin does not declare its tools, so this is judged when the gateway starts`,
+      message: `${message}; not checked further: an installed plugin does not declare its tools, so this is checked when the gateway starts`,
       severity: "warning",
     }));
 }

@@ -73,8 +73,8 @@ describe("where plugins are found", () => {
     expect(states(inventory)).toEqual(["config single on", "config p on"]);
     expect(remarks(inventory, "load-path").map(({ level, path, line, message }) => [level, path, line, message])).toEqual([
       ["error", "plugins.load.paths.2", 4, expect.stringContaining("plugin path not found")],
-      ["error", "plugins.load.paths.3", 5, expect.stringContaining("is no plugin")],
-      ["warn", "plugins.load.paths.4", 6, expect.stringContaining("write the whole path")],
+      ["error", "plugins.load.paths.3", 5, expect.stringContaining("is not a plugin")],
+      ["warn", "plugins.load.paths.4", 6, expect.stringContaining("use the full path")],
     ]);
   });
 
@@ -161,8 +161,8 @@ describe("code that is not even considered", () => {
     const inventory = await read();
     expect(inventory.entries).toEqual([]);
     expect(remarks(inventory).map(({ pluginId, message }) => [pluginId, message])).toEqual([
-      ["climb", expect.stringMatching(/^blocked plugin candidate: .* outside of the plugin's folder/)],
-      ["link", expect.stringMatching(/^blocked plugin candidate: .* outside of the plugin's folder/)],
+      ["climb", expect.stringMatching(/^blocked plugin candidate: .* outside the plugin's folder/)],
+      ["link", expect.stringMatching(/^blocked plugin candidate: .* outside the plugin's folder/)],
     ]);
   });
 

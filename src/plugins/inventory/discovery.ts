@@ -39,7 +39,7 @@ export function discover(places: Places): Discovered {
     const plain = expandHome(path, places.home);
     const at = ["plugins", "load", "paths", index];
     search.named(resolve(places.cwd, plain), at);
-    if (!isAbsolute(plain)) search.remark(at, `${path} depends on the folder that the gateway is started in; write the whole path`);
+    if (!isAbsolute(plain)) search.remark(at, `${path} depends on the folder that the gateway is started in; use the full path`);
   });
   return { candidates: withoutTwins(search.candidates), remarks: search.remarks };
 }
@@ -115,7 +115,7 @@ function createSearch(uid: number | undefined): Search {
       const stat = look(path);
       if (stat?.isFile() && isLooseEntry(basename(path))) add("config", dirname(path), path, { hint: looseHint(path) });
       else if (!stat?.isDirectory()) {
-        const wrong = stat ? `${path} is no plugin: expected a folder or a .ts, .js, .mts, .cts, .mjs or .cjs file` : `plugin path not found: ${path}`;
+        const wrong = stat ? `${path} is not a plugin: expected a folder or a .ts, .js, .mts, .cts, .mjs or .cjs file` : `plugin path not found: ${path}`;
         remarks.push({ level: "error", code: "load-path", message: `${wrong}; correct it or remove it`, at });
       } else if (!plugin(path, "config")) {
         if (hasManifest(path)) blame("config", withoutEntry(path));

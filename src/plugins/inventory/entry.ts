@@ -14,8 +14,8 @@ function skillFolders(rootDir: string, manifest: PluginManifest): { readonly fol
   const problems: string[] = [];
   for (const name of manifest.skills ?? []) {
     const folder = folderAt(resolve(rootDir, name));
-    if (folder === undefined) problems.push(`"skills" names ${JSON.stringify(name)}, which is no folder in the plugin`);
-    else if (!isInside(rootDir, folder)) problems.push(`"skills" names ${JSON.stringify(name)}, which lies outside of the plugin's folder`);
+    if (folder === undefined) problems.push(`"skills" names ${JSON.stringify(name)}, which is not a folder in the plugin`);
+    else if (!isInside(rootDir, folder)) problems.push(`"skills" names ${JSON.stringify(name)}, which is outside the plugin's folder`);
     else folders.push(folder);
   }
   return { folders, problems };

@@ -33,7 +33,7 @@ export function readCandidate(candidate: Candidate, settings: PluginSettings, te
   for (const remark of remarks) say("warn", id, remark);
   // `openclaw-plugin-<id>` is how a package on a registry is called.
   if (!["index", manifest.id, `openclaw-plugin-${manifest.id}`].includes(candidate.hint)) {
-    const message = `plugin id mismatch: the manifest says "${manifest.id}", its package, folder or file is called ${JSON.stringify(candidate.hint)}; "${manifest.id}" is used`;
+    const message = `plugin id mismatch: the manifest says "${manifest.id}", its package, folder or file is named ${JSON.stringify(candidate.hint)}; "${manifest.id}" is used`;
     say("warn", id, { code: "manifest-field", message, file, line: lineOf(["id"]) });
   }
   return { ...candidate, id, manifest, manifestFile: file, lineOf };

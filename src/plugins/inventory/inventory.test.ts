@@ -160,8 +160,8 @@ describe("names and origins", () => {
     const inventory = await read({ plugins: { allow: ["p"] } });
     expect(inventory.entries[0]?.skillDirs).toEqual([join(folder, "skills")]);
     expect(remarks(inventory, "skills-missing").map(({ message }) => message)).toEqual([
-      expect.stringContaining('"gone", which is no folder'),
-      expect.stringContaining('"../../..", which lies outside'),
+      expect.stringContaining('"gone", which is not a folder'),
+      expect.stringContaining('"../../..", which is outside'),
     ]);
   });
 });

@@ -82,12 +82,12 @@ const FIELDS: Readonly<Record<string, readonly [(value: unknown) => boolean, str
   name: [isText, "a text"],
   description: [isText, "a text"],
   version: [isText, "a text"],
-  kind: [(value) => isText(value) || isTexts(value), "a text or a list of texts"],
-  channels: [isTexts, "a list of texts"],
-  providers: [isTexts, "a list of texts"],
-  skills: [isTexts, "a list of texts"],
+  kind: [(value) => isText(value) || isTexts(value), "a string or a list of strings"],
+  channels: [isTexts, "a list of strings"],
+  providers: [isTexts, "a list of strings"],
+  skills: [isTexts, "a list of strings"],
   uiHints: [isMap, "an object of objects"],
-  contracts: [isLists, "an object of lists of texts"],
+  contracts: [isLists, "an object of lists of strings"],
 };
 
 const isCommand = (value: unknown): boolean => isObject(value) && isText(value["name"]);
@@ -97,9 +97,9 @@ const hasCommands = (value: unknown): boolean => isObject(value) && (value["onCo
 const OTHER_FIELDS: typeof FIELDS = {
   cliCommands: [(value) => Array.isArray(value) && value.every(isCommand), `a list of objects with a "name"`],
   commandAliases: [(value) => Array.isArray(value) && value.every(isObject), "a list of objects"],
-  activation: [hasCommands, `an object, in which "onCommands" is a list of texts`],
+  activation: [hasCommands, `an object, in which "onCommands" is a list of strings`],
   enabledByDefault: [(value) => typeof value === "boolean", "true or false"],
-  legacyPluginIds: [isTexts, "a list of texts"],
+  legacyPluginIds: [isTexts, "a list of strings"],
 };
 const KNOWN = new Set(["id", "configSchema", ...Object.keys(FIELDS), ...Object.keys(OTHER_FIELDS)]);
 

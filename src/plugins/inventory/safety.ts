@@ -22,7 +22,7 @@ export function inspect(root: string, source: string, { bundled, uid }: { readon
   try {
     const rootDir = realpathSync.native(root);
     const file = realpathSync.native(source);
-    if (!isInside(rootDir, file)) return { blocked: `the entry ${file} lies outside of the plugin's folder ${rootDir}` };
+    if (!isInside(rootDir, file)) return { blocked: `the entry ${file} is outside the plugin's folder ${rootDir}` };
     if (!bundled && uid !== undefined) {
       for (const path of [rootDir, file]) {
         const reason = refusal(path, statSync(path), uid);
@@ -31,7 +31,7 @@ export function inspect(root: string, source: string, { bundled, uid }: { readon
     }
     return { rootDir, source: file };
   } catch (error) {
-    return { blocked: `${source} cannot be looked at (${systemCode(error) ?? "unknown error"})` };
+    return { blocked: `${source} cannot be read (${systemCode(error) ?? "unknown error"})` };
   }
 }
 

@@ -15,7 +15,7 @@ export function findPlugin({ entries }: Pick<Inventory, "entries">, id: string |
     id,
     entries.map((entry) => entry.id),
   );
-  throw new AppError("NOT_FOUND", `plugin not found: ${id}; ${close === undefined ? "openclaw plugins list shows what there is" : `did you mean "${close}"?`}`);
+  throw new AppError("NOT_FOUND", `plugin not found: ${id}; ${close === undefined ? "openclaw plugins list shows all" : `did you mean "${close}"?`}`);
 }
 
 export interface SwitchedPlugin {
@@ -41,7 +41,7 @@ function switchOn(entry: PluginEntry, written: unknown, file: string): SwitchedP
   const fixed = { entries: { [id]: { enabled: true } }, ...(takesSlot ? { slots: { memory: id } } : {}) };
   const notes = [
     ...("allow" in extension(written) ? [`added it to plugins.allow`] : []),
-    ...(takesSlot ? [`it keeps memory from now on: plugins.slots.memory is "${id}"`] : []),
+    ...(takesSlot ? [`it now provides memory: plugins.slots.memory is "${id}"`] : []),
     ...(entry.origin === "workspace" ? [`its code came with the workspace and now runs with your rights: ${entry.source}`] : []),
   ];
   return { edit: { kind: "from", edit: ({ resolved }) => ({ kind: "patch", value: { plugins: { ...fixed, ...extension(resolved) } } }) }, notes };
@@ -51,7 +51,7 @@ function switchOff({ id, reason }: PluginEntry): SwitchedPlugin {
   // The slot is stronger than the switch: who keeps memory is on.
   const held = reason === "holds the memory slot";
   const value = { plugins: { entries: { [id]: { enabled: false } }, ...(held ? { slots: { memory: "none" } } : {}) } };
-  return { edit: { kind: "patch", value }, notes: held ? [`nobody keeps memory now: plugins.slots.memory is "none"`] : [] };
+  return { edit: { kind: "patch", value }, notes: held ? [`memory is now off: plugins.slots.memory is "none"`] : [] };
 }
 
 /** What was turned off on purpose elsewhere is not turned on behind the operator's back. */
@@ -63,7 +63,7 @@ function refuseBlocked(id: string, written: unknown, file: string): void {
   const [reason, advice] =
     valueAt(written, ["plugins", "enabled"]) === false
       ? ["plugins disabled", "openclaw config set plugins.enabled true"]
-      : ["blocked by denylist", `take it out of plugins.${lists[0] ?? "deny"} in ${file}`];
+      : ["blocked by denylist", `remove it from plugins.${lists[0] ?? "deny"} in ${file}`];
   if (reason === "plugins disabled" || lists.length > 0) {
     throw new AppError("CONFLICT", `plugin "${id}" could not be enabled (${reason}); first: ${advice}`, { details: { id, reason } });
   }

@@ -31,7 +31,7 @@ export async function explain(error: unknown, { entry, graph, graphs, namesOf }:
     const list = missing
       .map(({ specifier, known, names }) => `${specifier}${known ? "" : " (no such sub-path)"}${names.length > 0 ? `: ${names.join(", ")}` : ""}`)
       .join("; ");
-    const message = `${subjectOf(entry)} needs what this host's SDK does not have: ${list}; use a version of it made for this host, or update the host`;
+    const message = `${subjectOf(entry)} needs something that this host's SDK does not have: ${list}; use a version of it made for this host, or update the host`;
     return pluginFailed(message, { pluginId: entry.id, ...(first ? { file: first.file, line: first.line } : at), phase: "link", missing }, error);
   }
   const text = error instanceof ResolveFailure ? error.message : `${subjectOf(entry)} could not be loaded: ${messageOf(error)} (${where})`;

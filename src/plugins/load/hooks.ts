@@ -108,7 +108,7 @@ export function createModuleHooks(deps: HooksDeps): {
       const name = packageName(specifier);
       const missing = code.endsWith("MODULE_NOT_FOUND");
       const reason = missing
-        ? `which is neither in its node_modules nor offered by the host; the plugin has to bring it: add ${name} to its dependencies and install them in ${graph.root}`
+        ? `which is neither in its node_modules nor offered by the host; the plugin must include it: add ${name} to its dependencies and install them in ${graph.root}`
         : messageOf(error);
       throw new ResolveFailure(`plugin "${graph.pluginId}" imports "${specifier}" (${show(place)}), ${reason}`, place, code);
     }

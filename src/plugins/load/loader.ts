@@ -257,9 +257,9 @@ function createSdkFiles(sdkDir: string): (subPath: string) => string | undefined
 
 async function inTime<T>(work: Promise<T>, { clock, idle }: { readonly clock: Clock; readonly idle: IdleProcess }, budgetMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const late = new Error(`its import did not finish within ${budgetMs} ms; top-level await must not wait for what may never come`);
+  const late = new Error(`its import did not finish within ${budgetMs} ms; top-level await must not wait indefinitely`);
   using _deadline = clock.after(budgetMs, () => reject(late));
-  using _idle = idle.watch(() => reject(new Error("its import waits for something that never happens: a top-level await has nothing that could end it")));
+  using _idle = idle.watch(() => reject(new Error("its import never finishes: a top-level await waits for something that cannot happen")));
   return await Promise.race([work, promise]);
 }
 

@@ -42,12 +42,12 @@ export function checksFor(member: string): Checks {
     fields: (argument, value) => (isRecord(value) ? value : fail(argument, "an object", value)),
     options: (argument, value) => (value === undefined || value === null ? {} : checks.fields(argument, value)),
     text(argument, value, most = MOST_TEXT) {
-      if (typeof value !== "string" || value.trim() === "") return fail(argument, "a text that is not empty", value);
+      if (typeof value !== "string" || value.trim() === "") return fail(argument, "a non-empty string", value);
       return value.length > most ? fail(argument, `at most ${most} characters long`, value) : value.trim();
     },
     maybeText: (argument, value) => (value === undefined || value === null ? undefined : checks.text(argument, value)),
     texts: (argument, value) =>
-      Array.isArray(value) ? value.map((item, at) => checks.text(`${argument}[${at}]`, item)) : fail(argument, "a list of texts", value),
+      Array.isArray(value) ? value.map((item, at) => checks.text(`${argument}[${at}]`, item)) : fail(argument, "a list of strings", value),
     fn: (argument, value) => (typeof value === "function" ? (value as AnyFunction) : fail(argument, "a function", value)),
     maybeFn: (argument, value) => (value === undefined || value === null ? undefined : checks.fn(argument, value)),
     choice(argument, value, allowed) {

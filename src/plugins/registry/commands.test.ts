@@ -57,7 +57,7 @@ test("arguments are cut to their length, and lose control characters but not tab
 test.each(["help", "new", "status", "usage"])("/%s belongs to the gateway", (name) => {
   const { table, found, add } = place();
   add({ name, description: "d", handler: () => ({}) });
-  expect([table.size, found[0]?.message]).toEqual([0, `command already registered: ${name} (p asks for it, the gateway has it)`]);
+  expect([table.size, found[0]?.message]).toEqual([0, `command already registered: ${name} (requested by p, used by the gateway)`]);
 });
 
 test("an unauthorised sender gets a refusal, unless the command is for everybody; a failure and garbage are one reply", async () => {
@@ -78,11 +78,11 @@ test("an unauthorised sender gets a refusal, unless the command is for everybody
   expect(await run("/odd", true)).toEqual({ text: "⚠️ Command failed. Please try again later." });
   const hangs = run("/hangs", true);
   clock.advance(60_000);
-  expect(await hangs).toEqual({ text: "⚠️ /hangs did not end within 60 seconds and was stopped." });
+  expect(await hangs).toEqual({ text: "⚠️ /hangs did not finish within 60 seconds and was stopped." });
   expect(errors).toEqual([
     ["p", "Error: secret detail"],
     ["p", "TypeError: the command /odd must return a reply payload, but returned a number"],
-    ["p", "AppError: the command /hangs did not end within 60 s"],
+    ["p", "AppError: the command /hangs did not finish within 60 s"],
   ]);
 });
 
@@ -117,7 +117,7 @@ test("a command that is stopped ends at once, listening or not, and what it says
   expect([String(heard), late]).toEqual(["AppError: the command /listens was stopped", []]);
   ends[0]!({ text: "too late" });
   await new Promise(setImmediate);
-  expect([late, errors]).toEqual([["p: /deaf ended after it was stopped; its result is dropped"], []]);
+  expect([late, errors]).toEqual([["p: /deaf finished after it was stopped; its result is dropped"], []]);
   expect(await run("/deaf", stop.signal)).toBeUndefined();
   expect(ends).toHaveLength(1);
 });

@@ -65,7 +65,7 @@ function cleanArgs(args: string): string {
 
 const UNAUTHORISED = "⚠️ This command requires authorization.";
 const FAILED = "⚠️ Command failed. Please try again later.";
-const lateText = (name: string): string => `⚠️ /${name} did not end within ${LIMIT_MS / 1000} seconds and was stopped.`;
+const lateText = (name: string): string => `⚠️ /${name} did not finish within ${LIMIT_MS / 1000} seconds and was stopped.`;
 
 /** How long a command may take: messages of the same chat wait behind it. */
 const LIMIT_MS = 60_000;
@@ -89,7 +89,7 @@ async function untilStopped<T>(start: (signal: AbortSignal) => T | Promise<T>, n
   };
   const stop = (): void => end(new AppError("CANCELLED", `the command /${name} was stopped`));
   using _timer = clock.after(LIMIT_MS, () =>
-    end(new AppError("TIMEOUT", `the command /${name} did not end within ${LIMIT_MS / 1000} s`, { details: { limitMs: LIMIT_MS } })),
+    end(new AppError("TIMEOUT", `the command /${name} did not finish within ${LIMIT_MS / 1000} s`, { details: { limitMs: LIMIT_MS } })),
   );
   signal?.addEventListener("abort", stop, { once: true });
   try {
@@ -120,7 +120,7 @@ export async function runCommand(
   const { owner, value } = command;
   if (value.requireAuth && !context.isAuthorizedSender) return { text: UNAUTHORISED };
   try {
-    const late = (): void => run.onLate?.(owner.pluginId, `/${value.name} ended after it was stopped; its result is dropped`);
+    const late = (): void => run.onLate?.(owner.pluginId, `/${value.name} finished after it was stopped; its result is dropped`);
     const start = (signal: AbortSignal): unknown => value.handler({ ...context, ...(args === undefined ? {} : { args }), signal });
     const reply = await untilStopped(start, value.name, run, late);
     if (typeof reply === "string") return { text: reply };

@@ -29,9 +29,7 @@ export function createDiagnostics(log: Logger): Diagnostics {
     counts.set(owner, count);
     if (count > PER_PLUGIN + 1) return undefined;
     const entry: PluginDiagnostic =
-      count <= PER_PLUGIN
-        ? found
-        : { ...found, level: "warn", message: `more than ${PER_PLUGIN} diagnostics: the rest is left out`, code: "diagnostics-limit" };
+      count <= PER_PLUGIN ? found : { ...found, level: "warn", message: `more than ${PER_PLUGIN} diagnostics: the rest is omitted`, code: "diagnostics-limit" };
     kept.set(key, entry);
     return entry;
   }

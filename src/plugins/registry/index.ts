@@ -7,7 +7,7 @@ export type { CleanupReason, MethodRegistration, RouteRegistration, ServiceRegis
 export { createLedger, type Ledger } from "./ledger.ts";
 export { registerGatewayMethod } from "./routes.ts";
 export type { Owner, Registration } from "./owner.ts";
-export { mediaDescribers, mediaProviderMembers } from "./media-providers.ts";
+export { imageMakers, mediaDescribers, mediaProviderMembers } from "./media-providers.ts";
 export { registerChannel, registerCli, registerProvider, registerService } from "./parts.ts";
 export type { RegistryPorts } from "./ports.ts";
 export { createRegistries, type Registries } from "./registries.ts";

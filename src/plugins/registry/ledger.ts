@@ -99,7 +99,7 @@ export function createLedger(owner: Owner, onDiagnostic: (found: PluginDiagnosti
     },
     enter(entry) {
       if (state === "retired") {
-        return tell("warn", "after-disposal", `the ${entry.kind} ${entry.name} was registered after the plugin was taken down: it is ignored`);
+        return tell("warn", "after-disposal", `the ${entry.kind} ${entry.name} was registered after the plugin was unloaded: it is ignored`);
       }
       const count = (counts.get(entry.kind) ?? 0) + 1;
       if (count > LIMITS[entry.kind]) {

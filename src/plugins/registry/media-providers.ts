@@ -16,7 +16,7 @@ export const MEDIA_SLOTS = {
 } as const satisfies Readonly<Record<string, MediaSlot>>;
 
 /** What this version asks; the others are registered and listed. */
-const ASKED: readonly MediaSlot[] = ["mediaUnderstanding"];
+const ASKED: readonly MediaSlot[] = ["mediaUnderstanding", "imageGeneration"];
 
 type Member = (provider: unknown) => void;
 
@@ -32,7 +32,7 @@ export function mediaProviderMembers(
       const id = checks.text("provider.id", provider["id"], 128);
       const key = `${slot}/${id}`;
       const value: MediaProviderRegistration = { slot, id, provider: bindParts(scope, provider, `${slot} provider ${id}`) };
-      if (!ASKED.includes(slot)) tell("warn", "provider-not-asked", `the provider ${key} is registered and listed; this version does not ask it`);
+      if (!ASKED.includes(slot)) tell("warn", "provider-not-asked", `the provider ${key} is registered and listed; this version does not call it`);
       ledger.enter({ kind: "media provider", name: key, apply: () => table.add(key, ledger.owner, value) });
     };
   };
@@ -62,5 +62,19 @@ export function mediaDescribers(
         ...(typeof describeVideo === "function" ? { describeVideo: describeVideo as AnyFunction } : {}),
       },
     ];
+  });
+}
+
+/** A provider that makes pictures, as the configuration names it. */
+export interface ImageMaker {
+  readonly id: string;
+  readonly generateImage: AnyFunction;
+}
+
+/** Those that plugins brought. */
+export function imageMakers(registries: { readonly mediaProviders: Pick<Table<MediaProviderRegistration>, "list"> } | undefined): readonly ImageMaker[] {
+  return (registries?.mediaProviders.list() ?? []).flatMap(({ value: { slot, id, provider } }) => {
+    const make = provider["generateImage"] ?? provider["generate"];
+    return slot === "imageGeneration" && typeof make === "function" ? [{ id, generateImage: make as AnyFunction }] : [];
   });
 }

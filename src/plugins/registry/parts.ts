@@ -35,7 +35,7 @@ export function registerChannel({ ledger, scope, tell }: Binding, table: Table<C
     ...(dock ? { dock: bindParts(scope, dock, `channel ${id}`) } : {}),
   };
   const uncalled = uncalledIn(plugin);
-  if (uncalled.length > 0) tell("warn", "members-not-called", `the channel ${id} brings what this version does not call: ${uncalled.join(", ")}`);
+  if (uncalled.length > 0) tell("warn", "members-not-called", `the channel ${id} has members that this version does not call: ${uncalled.join(", ")}`);
   ledger.enter({ kind: "channel", name: id, apply: () => table.add(id, ledger.owner, value) });
 }
 

@@ -46,7 +46,7 @@ export function registerHttpRoute({ ledger, scope, tell }: Binding, { table, mou
     tell(
       "warn",
       "route-upgrade",
-      `the HTTP route ${path} asks for WebSocket upgrades, which this gateway does not pass on: its handler gets plain requests only`,
+      `the HTTP route ${path} asks for WebSocket upgrades, which this gateway does not support: its handler gets plain requests only`,
     );
   const match = route["match"] === undefined ? "exact" : checks.choice("route.match", route["match"], ["exact", "prefix"]);
   const declared = checks.choice("route.auth", route["auth"], ["gateway", "plugin"]);

@@ -69,7 +69,7 @@ export async function enqueueInjection({ ledger, tell }: Binding, deps: Injectio
   }
   const waiting = await deps.store.read("injections.waiting", { sessionKey, now: deps.clock.now() });
   if (waiting.filter((row) => row.pluginId === pluginId).length >= MOST_WAITING) {
-    throw new AppError("OVERLOADED", `${MOST_WAITING} injections of ${pluginId} wait for the next turn of ${sessionKey}: this one is not kept`);
+    throw new AppError("OVERLOADED", `${MOST_WAITING} injections of ${pluginId} already wait for the next turn of ${sessionKey}: this one is dropped`);
   }
   const added = await deps.store.write("injections.add", {
     id: deps.ids.uuid(),
@@ -92,9 +92,9 @@ export function jsonOf(what: string, value: unknown, most = MOST_JSON): unknown 
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    throw new AppError("INVALID_INPUT", `${what} must be a value that JSON can hold`, { cause: error });
+    throw new AppError("INVALID_INPUT", `${what} must be a JSON value`, { cause: error });
   }
-  if (text === undefined) throw new AppError("INVALID_INPUT", `${what} must be a value that JSON can hold`);
+  if (text === undefined) throw new AppError("INVALID_INPUT", `${what} must be a JSON value`);
   if (text.length > most) throw new AppError("INVALID_INPUT", `${what} must be at most ${most} characters of JSON, but is ${text.length}`);
   const copy: unknown = JSON.parse(text);
   return copy;

@@ -25,7 +25,7 @@ export function createTable<T>({ kind, reserved }: TableOptions): Table<T> {
   let listed: readonly Registration<T>[] | undefined;
 
   function refuse(key: string, owner: Owner, holder: string): never {
-    throw new AppError("CONFLICT", `${kind} already registered: ${key} (${owner.pluginId} asks for it, ${holder} has it)`, {
+    throw new AppError("CONFLICT", `${kind} already registered: ${key} (requested by ${owner.pluginId}, used by ${holder})`, {
       details: { kind, key, pluginId: owner.pluginId, holder },
     });
   }

@@ -52,9 +52,13 @@ export function registerTool(binding: Binding, table: Table<ToolRegistration>, t
         const bound = bindTool(checks.fields("what the factory returns", one), binding);
         const holder = table.reserved(bound.name) ?? table.get(bound.name)?.owner.pluginId;
         if (holder === undefined || holder === ledger.owner.pluginId) found.push(bound);
-        else tell("error", "conflict", `tool already registered: ${bound.name} (${ledger.owner.pluginId} made it, ${holder} has it)`);
+        else tell("error", "conflict", `tool already registered: ${bound.name} (from ${ledger.owner.pluginId}, used by ${holder})`);
       } catch {
-        tell("error", "bad-tool", `a tool factory (${names.join(", ") || "unnamed"}) returned ${describe(one)}, which is no tool: name and execute are needed`);
+        tell(
+          "error",
+          "bad-tool",
+          `a tool factory (${names.join(", ") || "unnamed"}) returned ${describe(one)}, which is not a tool: name and execute are required`,
+        );
       }
     }
     return found;

@@ -22,7 +22,7 @@ test("a channel that brings members which nobody calls is named, with them", () 
     commands: { skipWhenConfigEmpty: true },
   };
   expect(registered(plugin)).toEqual([
-    "warn members-not-called: the channel paper brings what this version does not call: commands.skipWhenConfigEmpty, heartbeat.resolveRecipients, status.logSelfId",
+    "warn members-not-called: the channel paper has members that this version does not call: commands.skipWhenConfigEmpty, heartbeat.resolveRecipients, status.logSelfId",
   ]);
 });
 

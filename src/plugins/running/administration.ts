@@ -16,8 +16,8 @@ const UNCHANGED: SwitchEffect = { restart: false, does: "Nothing had to change."
 function planned({ config }: PluginAdminDeps): SwitchEffect {
   const mode = config.current.gateway?.reload?.mode ?? "hybrid";
   const { actions } = planReload(["plugins.entries"], mode, []);
-  if (actions.some(({ kind }) => kind === "process")) return { restart: true, does: "The gateway restarts to take it over." };
-  return { restart: false, does: `Counts from the gateway's next restart: gateway.reload.mode is ${mode}. Run: openclaw gateway restart` };
+  if (actions.some(({ kind }) => kind === "process")) return { restart: true, does: "The gateway restarts to apply it." };
+  return { restart: false, does: `Takes effect at the gateway's next restart: gateway.reload.mode is ${mode}. Run: openclaw gateway restart` };
 }
 
 /** One request. Its edits request no restart themselves, so that the request ends first. */
@@ -86,7 +86,7 @@ export function createAdministration(deps: PluginAdminDeps): PluginAdminPort {
       });
       const source = record.resolvedSpec ?? record.sourcePath ?? record.spec ?? record.source;
       const problems = unloadable.map(({ id, error, because }) =>
-        because === "missing settings" ? `${id} ${error}` : `${id} is installed and cannot be loaded: ${error ?? "no reason was given"}`,
+        because === "missing settings" ? `${id} ${error}` : `${id} is installed but cannot be loaded: ${error ?? "no reason given"}`,
       );
       return {
         id: ids[0] ?? "",

@@ -61,7 +61,7 @@ const LIMIT_SECONDS = 10;
 async function noSessions(): Promise<never> {
   throw new AppError(
     "UNAVAILABLE",
-    "a plugin's command runs beside the gateway, which alone keeps sessions; register a gateway method and call it with openclaw call",
+    "a plugin's command runs outside the gateway, and only the gateway has sessions; register a gateway method and call it with openclaw call",
   );
 }
 

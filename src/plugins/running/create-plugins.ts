@@ -81,6 +81,8 @@ export interface Plugins {
   readonly extensions: () => ((key: string, sessionId: string | undefined) => ReturnType<RunningPlugins["project"]>) | undefined;
   /** Of plugins that run; undefined while none do. */
   readonly hooks: () => RunningPlugins["hooks"] | undefined;
+  /** What hooks about the gateway itself are called with; undefined while no plugin runs. */
+  readonly gatewayContext: () => ReturnType<RunningPlugins["gatewayContext"]> | undefined;
   /** Everything that plugins registered; undefined while none run. */
   readonly registries: () => RunningPlugins["host"]["registries"] | undefined;
   /** Called when plugins came, went or were reloaded. */
@@ -259,6 +261,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     },
     extensions: () => (running?.keepsSessions() ? running.project : undefined),
     hooks: () => running?.hooks,
+    gatewayContext: () => running?.gatewayContext(),
     registries: () => running?.host.registries,
     onChange: (listener) => void listeners.push(listener),
     facts: () => running && { plugins: running.host.list(), diagnostics: running.host.diagnostics(), breakers: running.hooks.breakers() },
@@ -285,7 +288,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
       changed();
     },
     async stop() {
-      gate.shut(new AppError("UNAVAILABLE", "the gateway is stopping; what was accepted goes on after the restart"));
+      gate.shut(new AppError("UNAVAILABLE", "the gateway is stopping; accepted messages continue after the restart"));
       await (await host.started()?.catch(() => undefined))?.stop();
     },
     async end() {

@@ -4,7 +4,15 @@ import { messageOf } from "../../base/errors.ts";
 import { BUILTIN_TOOL_NAMES, type ConfigSections, type KnownNames } from "../../config/index.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { sessionDefaults, type CallContext, type ExtraMethods, type GatewayHub, type PluginsPort } from "../../gateway/index.ts";
-import { createHooks, createInternalHooks, createToolPolicies, type Hooks, type InternalHooks, type ToolPolicies } from "../../hooks/index.ts";
+import {
+  createHooks,
+  createInternalHooks,
+  createToolPolicies,
+  type GatewayHookContext,
+  type Hooks,
+  type InternalHooks,
+  type ToolPolicies,
+} from "../../hooks/index.ts";
 import type { PluginProvider } from "../../models/index.ts";
 import { callMethod } from "../host/method-call.ts";
 import { catchFaults } from "../host/faults.ts";
@@ -21,6 +29,7 @@ import { inventoryOptions } from "../inventory/gateway-inventory.ts";
 import { METHODS, canonicalSessionKey } from "../../protocol/index.ts";
 import { askHandlers, needsToken, routeMounter, type PluginGateway } from "./http.ts";
 import type { PluginsDeps } from "./create-plugins.ts";
+import { cronService } from "./cron-service.ts";
 import { createRuntimes } from "./runtimes.ts";
 import { bindSdk } from "./sdk-binding.ts";
 import { openModuleLoader } from "./module-loader.ts";
@@ -57,6 +66,8 @@ function pluginMethods(host: PluginHost, { clock, hub }: { readonly clock: Clock
 export interface RunningPlugins extends AsyncDisposable, Omit<PluginsPort, "sessionEnded" | "sessionResetting"> {
   readonly host: PluginHost;
   readonly hooks: Hooks;
+  /** What hooks about the gateway itself are called with. */
+  gatewayContext(): GatewayHookContext;
   /** Model providers that plugins brought. */
   providers(): readonly PluginProvider[];
   /** Tools for a run, rules about calls, internal hooks. */
@@ -123,17 +134,13 @@ function noting(log: Logger, note: PluginHost["note"]): Logger {
 const ownTool = (name: string): string | undefined => (BUILTIN_TOOL_NAMES.has(name.trim().toLowerCase()) ? "the gateway" : undefined);
 const ownMethod = (method: string): string | undefined => (Object.hasOwn(METHODS, method) || method === "connect" ? "the gateway" : undefined);
 
-interface GatewayContext {
-  port: number;
-  config: unknown;
-  workspaceDir?: string;
-}
-
 /** What hooks about the gateway itself are called with. */
-function gatewayContext(deps: PluginsDeps, port: number): GatewayContext {
+function gatewayContext(deps: PluginsDeps, port: number): GatewayHookContext {
   const { current } = deps.config;
   const { workspaceDir } = inventoryOptions(deps, current);
-  return { port, config: structuredClone(current), ...(workspaceDir === undefined ? {} : { workspaceDir }) };
+  const call = deps.call?.("hooks");
+  const cron = call && cronService(call);
+  return { port, config: structuredClone(current), ...(workspaceDir === undefined ? {} : { workspaceDir }), getCron: () => cron };
 }
 
 interface Built {
@@ -221,7 +228,7 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
   const failed = host.list().filter((plugin) => plugin.status === "error");
   if (loaded.length + failed.length > 0) log.info(`${loaded.length} plugins loaded${failed.length > 0 ? `, ${failed.length} failed` : ""}`);
   for (const { message, pluginId } of host.missingGuards()) log.error(message, { pluginId });
-  const context = (): GatewayContext => gatewayContext(deps, gateway.port);
+  const context = (): GatewayHookContext => gatewayContext(deps, gateway.port);
   const report = reporting(() => host);
   const kept = stack.move();
   let stopped: Promise<void> | undefined;
@@ -235,6 +242,7 @@ export async function openPlugins(deps: PluginsDeps, gateway: PluginGateway): Pr
   return {
     host,
     hooks,
+    gatewayContext: context,
     agent: {
       policies,
       internalHooks,

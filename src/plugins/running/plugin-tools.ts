@@ -6,8 +6,7 @@ type PluginAgent = NonNullable<ReturnType<Plugins["agent"]>>;
 type PluginTool = ReturnType<PluginAgent["tools"]>[number];
 
 /** The tools of plugins as the broker runs them. */
-export function pluginTools(plugins: PluginAgent | undefined, context: ToolContext, facts: Readonly<Record<string, unknown>>): readonly Tool[] {
-  if (!plugins) return [];
+export function pluginTools(plugins: PluginAgent, context: ToolContext, facts: Readonly<Record<string, unknown>>): readonly Tool[] {
   const { agentId, sessionKey, sessionId, workspaceDir, channel, accountId, senderId, owner, provider, modelId } = context;
   const make = (): readonly PluginTool[] =>
     plugins.tools({
@@ -38,7 +37,7 @@ function current(tool: PluginTool, make: () => readonly PluginTool[]): PluginToo
   const { name, pluginId } = tool;
   const found = make().find((one) => one.name === name && one.pluginId === pluginId);
   if (found) return found;
-  throw new AppError("UNAVAILABLE", `the tool ${name} is gone: the plugin ${pluginId} was turned off, or reloaded without it`);
+  throw new AppError("UNAVAILABLE", `the tool ${name} no longer exists: the plugin ${pluginId} was turned off, or reloaded without it`);
 }
 
 function asTool(tool: PluginTool, make: () => readonly PluginTool[]): Tool {

@@ -54,7 +54,7 @@ function systemEvents({ store, clock, canonicalKey, log, ...deps }: RuntimeDeps)
     const waiting = await store.read("injections.waiting", { sessionKey: key, now: clock.now() });
     const events = waiting.filter((row) => row.placement === "system-event");
     if (text.trim() === "" || events.at(-1)?.text === text) return;
-    if (events.length >= MAX_WAITING) return log.warn(`${MAX_WAITING} system events wait for a session already; one more was dropped`, { sessionKey: key });
+    if (events.length >= MAX_WAITING) return log.warn(`${MAX_WAITING} system events already wait for a session; one more was dropped`, { sessionKey: key });
     await queueSystemEvent({ ...deps, store }, { text, sessionKey: key });
   }
   return (event) => {
@@ -69,7 +69,7 @@ function subagentPorts({ talk, call }: RuntimeDeps): Pick<RuntimePorts, "subagen
   if (!talk || !call) return {};
   const conversation = (): PluginTalk["conversation"] => {
     const found = talk();
-    if (!found) throw new AppError("UNAVAILABLE", "the gateway is starting: nothing is answered yet");
+    if (!found) throw new AppError("UNAVAILABLE", "the gateway is starting: try again in a moment");
     return found.conversation;
   };
   return { subagents: ({ id }) => ({ conversation, call: call(id) }) };

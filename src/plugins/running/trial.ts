@@ -131,7 +131,7 @@ async function runChild(
     const last = stderr.trim().split("\n").at(-1) ?? "";
     const culprit = blocked === undefined ? undefined : entries.find(({ id }) => blocked.startsWith(`the plugin ${id} has `))?.id;
     return {
-      ended: blocked?.replace(/; run: .*$/, "") ?? `the process that loaded it ended with ${code ?? "a signal"}${last === "" ? "" : `: ${last}`}`,
+      ended: blocked?.replace(/; run: .*$/, "") ?? `the process that loaded it exited with ${code ?? "a signal"}${last === "" ? "" : `: ${last}`}`,
       ...(trial === undefined ? {} : { trial }),
       ...(answer === undefined ? {} : { answer }),
       ...(culprit === undefined ? {} : { culprit }),
@@ -199,9 +199,10 @@ export function installHooks(program: TrialProgram, inventory: Pick<Inventory, "
   if (asked.length === 0) return undefined;
   const ask = async (question: InstallQuestion): Promise<InstallOutcome> => {
     const { child, trial } = await runUntilLoaded(program, asked, question);
-    for (const { id, status, error } of trial.plugins) if (status === "error") onStep(`the plugin ${id} was not asked, it cannot be loaded: ${error}`);
+    for (const { id, status, error } of trial.plugins)
+      if (status === "error") onStep(`the plugin ${id} was not checked, because it cannot be loaded: ${error}`);
     if (!child) return undefined;
-    return child.answer ?? { block: true, blockReason: `a plugin did not answer: ${child.ended}` };
+    return child.answer ?? { block: true, blockReason: `a plugin did not respond: ${child.ended}` };
   };
   return {
     has: (name) => name === "before_install",

@@ -78,11 +78,11 @@ const isProgram = (value: unknown): value is Program => isRecord(value) && "comm
 
 /** Adds `memory`, which passes everything on to our own command of that name. A program that has it keeps its own. */
 function registerMemoryCli(program: unknown, { memoryCommand }: MemoryPartsDeps): void {
-  if (!isProgram(program)) throw new AppError("INVALID_INPUT", "runtime.tools.registerMemoryCli takes the program that api.registerCli was given");
+  if (!isProgram(program)) throw new AppError("INVALID_INPUT", "runtime.tools.registerMemoryCli takes the program that api.registerCli received");
   if (program.commands?.some((command) => command.name() === "memory")) return;
   program
     .command("memory")
-    .description("Search, measure and forget what agents know")
+    .description("Search, evaluate and delete agent memory")
     .allowUnknownOption()
     .helpOption(false)
     .argument("[args...]")

@@ -17,6 +17,9 @@ interface Pending {
 const branded = <C extends string, M extends string>(channel: C, ...members: readonly M[]): `channel.${C}.${M}`[] =>
   members.map((member) => `channel.${channel}.${member}` as const);
 
+/** What channels do for plugins. */
+const IN_GATEWAY = "works in a running gateway only: it uses the channel that runs there";
+
 export const PENDING = {
   routing: { now: ["channel.routing.resolveAgentRoute", "channel.routing.buildAgentSessionKey"] },
   conversation: {
@@ -59,7 +62,6 @@ export const PENDING = {
   discord: {
     later: branded(
       "discord",
-      "auditChannelPermissions",
       "listDirectoryGroupsLive",
       "listDirectoryPeersLive",
       "probeDiscord",
@@ -67,8 +69,8 @@ export const PENDING = {
       "resolveUserAllowlist",
       "sendMessageDiscord",
       "sendPollDiscord",
-      "monitorDiscordProvider",
     ),
+    instead: IN_GATEWAY,
   },
   slack: {
     later: branded(
@@ -79,29 +81,24 @@ export const PENDING = {
       "resolveChannelAllowlist",
       "resolveUserAllowlist",
       "sendMessageSlack",
-      "monitorSlackProvider",
-      "handleSlackAction",
     ),
+    instead: IN_GATEWAY,
   },
-  telegram: {
-    later: branded("telegram", "auditGroupMembership", "probeTelegram", "sendMessageTelegram", "sendPollTelegram", "monitorTelegramProvider"),
-  },
-  signal: { later: branded("signal", "probeSignal", "sendMessageSignal", "monitorSignalProvider") },
-  imessage: { later: branded("imessage", "monitorIMessageProvider", "probeIMessage", "sendMessageIMessage") },
-  whatsapp: {
+  telegram: { later: branded("telegram", "probeTelegram", "sendMessageTelegram", "sendPollTelegram"), instead: IN_GATEWAY },
+  signal: { later: branded("signal", "probeSignal", "sendMessageSignal"), instead: IN_GATEWAY },
+  imessage: { later: branded("imessage", "probeIMessage", "sendMessageIMessage"), instead: IN_GATEWAY },
+  whatsapp: { later: branded("whatsapp", "sendMessageWhatsApp", "sendPollWhatsApp"), instead: IN_GATEWAY },
+  "channels (connections)": {
     now: branded("whatsapp", "getActiveWebListener", "getWebAuthAgeMs", "logWebSelfId", "readWebSelfId", "createLoginTool"),
-    later: branded(
-      "whatsapp",
-      "logoutWeb",
-      "webAuthExists",
-      "sendMessageWhatsApp",
-      "sendPollWhatsApp",
-      "loginWeb",
-      "startWebLoginWithQr",
-      "waitForWebLogin",
-      "monitorWebChannel",
-      "handleWhatsAppAction",
-    ),
+    later: [
+      ...branded("discord", "auditChannelPermissions", "monitorDiscordProvider"),
+      ...branded("slack", "monitorSlackProvider", "handleSlackAction"),
+      ...branded("telegram", "auditGroupMembership", "monitorTelegramProvider"),
+      ...branded("signal", "monitorSignalProvider"),
+      ...branded("imessage", "monitorIMessageProvider"),
+      ...branded("whatsapp", "logoutWeb", "webAuthExists", "loginWeb", "startWebLoginWithQr", "waitForWebLogin", "monitorWebChannel", "handleWhatsAppAction"),
+    ],
+    instead: "is not available: the gateway runs this channel itself. A plugin can send through it; see docs/not-supported.md",
   },
   line: {
     now: branded("line", "createQuickReplyItems", "buildTemplateMessageFromPayload"),
@@ -117,6 +114,7 @@ export const PENDING = {
       "pushTextMessageWithQuickReplies",
       "monitorLineProvider",
     ),
+    instead: "is not available: OpenClaw brings no LINE channel. Install a plugin that brings its own",
   },
 } as const satisfies Readonly<Record<string, Pending>>;
 
@@ -143,6 +141,12 @@ const ROWS: ReadonlyMap<string, Row> = new Map(
     ...later.map((path): [string, Row] => [path, { module, later: true, instead }]),
   ]),
 );
+
+/** Members that are not part of this version, whatever runs. */
+export const ABSENT = [PENDING["channels (connections)"], PENDING.line].flatMap(({ now, later }): readonly string[] => [...now, ...later]);
+
+/** The places of all pending members below one, such as `channel.discord.`. */
+export const pendingBelow = (prefix: string): readonly PendingPath[] => [...ROWS.keys()].filter((path): path is PendingPath => path.startsWith(prefix));
 
 export type PendingParts = Readonly<Partial<Record<PendingPath, (...args: never[]) => unknown>>>;
 

@@ -173,7 +173,7 @@ export function createPluginRuntime(ports: RuntimePorts, owner: RuntimeOwner): P
       createMemorySearchTool: pending("tools.createMemorySearchTool"),
       registerMemoryCli: pending("tools.registerMemoryCli"),
     }),
-    channel: () => createChannel(ports, pending),
+    channel: () => createChannel(ports, pending, owner),
     logging: () => createLogging(ports, owner),
     state: () => createState(ports, owner, pending),
     agent: () => createAgent(ports, pending),

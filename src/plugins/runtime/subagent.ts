@@ -33,7 +33,7 @@ function textIn(params: unknown, name: string, member: string, most = 500): stri
       "INVALID_INPUT",
       `runtime.subagent.${member} needs ${name}, a text; got ${value === undefined ? "nothing" : JSON.stringify(value)?.slice(0, 80)}`,
     );
-  if (value.length > most) throw new AppError("INVALID_INPUT", `runtime.subagent.${member}: ${name} has ${value.length} characters; at most ${most} are taken`);
+  if (value.length > most) throw new AppError("INVALID_INPUT", `runtime.subagent.${member}: ${name} has ${value.length} characters; the limit is ${most}`);
   return value;
 }
 
@@ -50,7 +50,7 @@ function modelOf({ config }: Pick<RuntimePorts, "config">, { id }: RuntimeOwner,
   if (provider === undefined && model === undefined) return undefined;
   const path = `plugins.entries.${id}.subagent`;
   const settings: Allowed = config.current.plugins?.entries?.[id]?.subagent ?? {};
-  if (model === undefined) throw new AppError("INVALID_INPUT", "a provider without a model cannot be asked for; give both");
+  if (model === undefined) throw new AppError("INVALID_INPUT", "a provider needs a model; set both");
   if (settings.allowModelOverride !== true)
     throw new AppError("PERMISSION_DENIED", `plugin ${id} may not choose models: set ${path}.allowModelOverride to true, or leave provider and model out`);
   const ref = provider === undefined || model.startsWith(`${provider}/`) ? model : `${provider}/${model}`;
@@ -78,7 +78,7 @@ function createSlots(most: number): <T>(work: () => Promise<T>, signal: AbortSig
   let running = 0;
   return async (work, signal) => {
     if (running >= most) {
-      if (waiting.length >= MAX_WAITING) throw new AppError("OVERLOADED", `${MAX_WAITING} completions of this plugin wait already; ask again later`);
+      if (waiting.length >= MAX_WAITING) throw new AppError("OVERLOADED", `${MAX_WAITING} completions of this plugin are already waiting; try again later`);
       const { promise, resolve } = Promise.withResolvers<void>();
       waiting.push(resolve);
       await (signal ? Promise.race([promise, whenAborted(signal)]) : promise);
@@ -116,7 +116,7 @@ function createRuns({ store, clock, ids, config, canonicalKey, agentOf }: Runtim
     keyIn(params, member) {
       const written = textIn(params, "sessionKey", member).trim();
       const key = canonicalKey(written);
-      if (key === undefined) throw new AppError("INVALID_INPUT", `${JSON.stringify(written)} is no session key; one is agent:<id>:subagent:<name>`);
+      if (key === undefined) throw new AppError("INVALID_INPUT", `${JSON.stringify(written)} is not a session key; use agent:<id>:subagent:<name>`);
       return key;
     },
     async start(request) {
@@ -220,7 +220,7 @@ export function createSubagent(ports: RuntimePorts, subagents: SubagentPorts, ow
       const row = await store.read("sessions.get", { key: sessionKey });
       if (!row) return;
       if (row.entry[OWNER] !== owner.id) {
-        const text = `plugin ${owner.id} may only delete sessions that it began with runtime.subagent.run; ${sessionKey} is none of them`;
+        const text = `plugin ${owner.id} may only delete sessions that it started with runtime.subagent.run; ${sessionKey} is not one of them`;
         throw new AppError("PERMISSION_DENIED", text);
       }
       await runs.remove(sessionKey, params.deleteTranscript !== false);

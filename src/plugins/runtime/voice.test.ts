@@ -26,8 +26,10 @@ const SAMPLES = Buffer.from([1, 2, 3, 4]);
 function parts(over: Partial<Awaited<ReturnType<NonNullable<VoicePartsDeps["voice"]>>>> = {}): Readonly<Record<string, Part>> {
   const voice = {
     say: async (text: string) =>
-      text === "" ? undefined : { bytes: wav(22_050, SAMPLES), contentType: "audio/wav", format: "wav", voiceCompatible: false, provider: "local" as const },
-    convert: async () => ({ audioPath: "/a.ogg", provider: "openai" as const, outputFormat: "opus", voiceCompatible: true }),
+      text === ""
+        ? undefined
+        : { bytes: wav(22_050, SAMPLES), contentType: "audio/wav", format: "wav", voiceCompatible: false, provider: "local" as const, failures: [] },
+    convert: async () => ({ audioPath: "/a.ogg", provider: "openai" as const, outputFormat: "opus", voiceCompatible: true, failures: [] }),
     transcribe: async ({ mimeType }: { mimeType: string }) => ({ text: mimeType, by: "test" }),
     ...over,
   };

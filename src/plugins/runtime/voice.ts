@@ -35,7 +35,7 @@ async function telephony(text: string, voice: Pick<Voice, "say">, env: Env): Pro
   const { bytes, contentType, provider } = spoken;
   const wav = contentType === "audio/wav" ? bytes : (await (await loadOutgoing()).createConverters({ env, warn() {} }).toWav(bytes, contentType))?.data;
   const found = wav && samplesOf(wav);
-  if (!found) throw new AppError("UNAVAILABLE", `${provider} speaks ${contentType}, which cannot be turned into samples here: install ffmpeg`);
+  if (!found) throw new AppError("UNAVAILABLE", `${provider} returns ${contentType}, which cannot be converted to samples here: install ffmpeg`);
   return { audioBuffer: found.samples, sampleRate: found.rate, outputFormat: "pcm", provider };
 }
 

@@ -121,7 +121,7 @@ export function createNonExitingRuntime(): RuntimeEnv {
     log: (...args) => logInfo(args.map(String).join(" ")),
     error: (...args) => logError(args.map(String).join(" ")),
     exit(code) {
-      throw new Error(`exit ${code} was asked for, and a plugin does not end the gateway`);
+      throw new Error(`exit ${code} was requested, and a plugin cannot end the gateway`);
     },
   };
 }

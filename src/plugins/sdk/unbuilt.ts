@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 
 /** Of queues between a channel and the conversation. */
 export const INGRESS_INSTEAD =
-  "is not there yet: what it takes and gives is not documented. Hand each event to ctx.inbound.accept of your account, which keeps it on disk, judges it and has it answered";
+  "is not there yet: its parameters and result are not documented. Pass each event to ctx.inbound.accept of your account, which stores it, checks access and has it answered";
 
 /** `later`: it answers with a promise, so it rejects. `instead` says why, and what to use in its place. */
 export function unbuilt(name: string, module: string, later = true, instead?: string): (...args: unknown[]) => never {

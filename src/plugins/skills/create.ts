@@ -26,7 +26,7 @@ export function createSkill({ name, description, skillsDir, bundled, force, pid,
     );
   }
   const folder = join(skillsDir, name);
-  if (existsSync(folder)) throw new AppError("CONFLICT", `${folder} exists already; choose another name, or delete it first`);
+  if (existsSync(folder)) throw new AppError("CONFLICT", `${folder} already exists; choose another name, or delete it first`);
   if (bundled.has(name) && force !== true) {
     throw new AppError(
       "CONFLICT",

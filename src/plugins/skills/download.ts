@@ -68,18 +68,19 @@ export async function fetchToFile({ url, file, maxBytes, timeoutMs, signal, repo
     if (signal?.aborted) throw new AppError("CANCELLED", "the download was cancelled", { cause: error });
     if (error instanceof AppError) throw error;
     if (clock.now() - startedAt >= timeoutMs) throw new AppError("TIMEOUT", `${host} did not send the whole file within ${timeoutMs} ms`, { cause: error });
-    throw new AppError("UNAVAILABLE", `the download of ${url} broke off after ${formatBytes(size)}`, { cause: error });
+    throw new AppError("UNAVAILABLE", `the download of ${url} was interrupted after ${formatBytes(size)}`, { cause: error });
   } finally {
     timer[Symbol.dispose]();
   }
-  if (total > 0 && size < total) throw new AppError("UNAVAILABLE", `the download of ${url} broke off after ${formatBytes(size)} of ${formatBytes(total)}`);
+  if (total > 0 && size < total)
+    throw new AppError("UNAVAILABLE", `the download of ${url} was interrupted after ${formatBytes(size)} of ${formatBytes(total)}`);
   return hash.digest("hex");
 }
 
 /** Throws when a file is not the one that is expected. */
 export function requireHash(found: string, expected: string | undefined, what: string): void {
   if (expected === undefined || found === expected.toLowerCase()) return;
-  throw new AppError("INVALID_INPUT", `${what} is not what was expected: its SHA-256 is ${found}, expected ${expected}; nothing was installed`);
+  throw new AppError("INVALID_INPUT", `${what} has the wrong SHA-256: ${found}, expected ${expected}; nothing was installed`);
 }
 
 interface Downloading {
@@ -104,10 +105,10 @@ function targetOf({ targetDir }: DownloadSpec, skillKey: string, toolsDir: strin
   if (!/^[\w-][\w.-]{0,99}$/.test(name)) throw new AppError("INVALID_INPUT", `${JSON.stringify(skillKey)} cannot be the name of a folder`);
   const own = join(toolsDir, name);
   const target = resolve(own, targetDir ?? ".");
-  if (!isInside(own, target)) throw new AppError("INVALID_INPUT", `targetDir ${JSON.stringify(targetDir)} leads out of ${own}; nothing was downloaded`);
+  if (!isInside(own, target)) throw new AppError("INVALID_INPUT", `targetDir ${JSON.stringify(targetDir)} is outside ${own}; nothing was downloaded`);
   ensureFolder(target);
   if (!isInside(realpathSync(toolsDir), realpathSync(target)))
-    throw new AppError("INVALID_INPUT", `${target} is a link that leads elsewhere; nothing was downloaded`);
+    throw new AppError("INVALID_INPUT", `${target} is a link to another location; nothing was downloaded`);
   return target;
 }
 
@@ -198,7 +199,7 @@ function strip(from: string, to: string, count: number): void {
       continue;
     }
     const place = join(to, entry.name);
-    if (existsSync(place)) throw refused(entry.name, "two entries have this name once the first folders are left out");
+    if (existsSync(place)) throw refused(entry.name, "two entries have the same name without the first folders");
     renameSync(path, place);
   }
 }

@@ -55,7 +55,7 @@ export async function fetchSkill(source: SkillSource, stage: string, sha256: str
   }
   if (source.kind === "folder") {
     if (isInside(realpathSync(source.path), realpathSync(stage)))
-      throw new AppError("INVALID_INPUT", `${source.path} holds the folder that it would be installed into`);
+      throw new AppError("INVALID_INPUT", `${source.path} contains the folder that it would be installed into`);
     deps.onStep?.(`copying ${source.path}`);
     copyTree(source.path, content, limits, "skill");
     return { root: await skillRoot(content, source) };
@@ -136,12 +136,12 @@ async function skillRoot(content: string, { folder }: SkillSource): Promise<stri
     throw new AppError("INVALID_INPUT", `there is no folder ${JSON.stringify(folder)} in it`);
   const found = await skillFolders(from, SKILL_LIMITS.entries);
   const [only, ...others] = found.length > 0 ? found : await skillFolders(await onlyFolder(from), SKILL_LIMITS.entries);
-  if (only === undefined) throw new AppError("INVALID_INPUT", `this is no skill: there is no ${SKILL_FILE} in it`);
+  if (only === undefined) throw new AppError("INVALID_INPUT", `this is not a skill: there is no ${SKILL_FILE} in it`);
   if (others.length === 0) return only;
   const names = [only, ...others].map((path) => path.slice(content.length + 1));
   throw new AppError(
     "INVALID_INPUT",
-    `it holds ${names.length} skills; name one of them by its folder, for example #:${names[0]}. There are: ${clip(names.join(", "), 400)}`,
+    `it holds ${names.length} skills; choose one by its folder, for example #:${names[0]}. There are: ${clip(names.join(", "), 400)}`,
   );
 }
 

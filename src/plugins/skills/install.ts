@@ -21,7 +21,7 @@ export interface SkillInstallDeps extends SkillFetchDeps, Pick<InstallDeps, "con
   /** Names of skills that come with the program. */
   readonly bundled: ReadonlySet<string>;
   /** Shows what came, before anything is changed. False: it is not wanted. */
-  readonly agree: (review: SkillReview) => Promise<boolean>;
+  readonly agree: (review: SkillReview, record: SkillRecord) => Promise<boolean>;
 }
 
 export interface SkillInstallRequest {
@@ -68,7 +68,7 @@ export async function placeSkill({ request, source, fetched, kind, expected }: S
   const { root, sha256, commit } = fetched;
   // A record that came with it would speak of another install.
   rmSync(join(root, RECORD_FILE), { recursive: true, force: true });
-  deps.onStep?.("looking at it");
+  deps.onStep?.("inspecting it");
   const review = reviewSkill(root, deps.platform);
   const { name } = review;
   if (expected !== undefined && name !== expected)
@@ -103,7 +103,7 @@ export async function placeSkill({ request, source, fetched, kind, expected }: S
   const shown = { ...review, scan };
   const result = { review: shown, path, record, scan };
   if (request.dryRun === true) return { ...result, status: "dry run" };
-  if (!(await deps.agree(shown))) return { ...result, status: "declined" };
+  if (!(await deps.agree(shown, record))) return { ...result, status: "declined" };
   writeRecord(root, record);
   swapSkill(deps.skillsDir, name, root, deps.pid);
   return { ...result, status: replaced ? "replaced" : "installed" };
@@ -111,10 +111,10 @@ export async function placeSkill({ request, source, fetched, kind, expected }: S
 
 function refuseClash(name: string, path: string, replaced: boolean, { spec }: SkillInstallRequest, { bundled }: SkillInstallDeps): void {
   if (replaced) {
-    const update = readRecord(path) ? `openclaw skills update ${name} brings a newer version; ` : "";
+    const update = readRecord(path) ? `openclaw skills update ${name} installs a newer version; ` : "";
     throw new AppError(
       "CONFLICT",
-      `a skill ${name} is installed already: ${path}; ${update}to replace it, run: openclaw skills install ${shellWord(spec) ?? "<source>"} --force`,
+      `a skill ${name} is already installed: ${path}; ${update}to replace it, run: openclaw skills install ${shellWord(spec) ?? "<source>"} --force`,
     );
   }
   if (bundled.has(name)) {

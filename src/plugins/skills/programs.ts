@@ -98,10 +98,7 @@ export async function installForSkill(request: NamedInstall, deps: ProgramDeps &
   if (!skill) throw new AppError("NOT_FOUND", `there is no skill ${JSON.stringify(name)}; openclaw skills list shows them`);
   const way = waysOf(skill.install, deps.platform).find(({ id }) => id === installId);
   if (!way)
-    throw new AppError(
-      "NOT_FOUND",
-      `the skill ${name} has no way ${JSON.stringify(installId)} to install something here; openclaw skills info ${name} shows them`,
-    );
+    throw new AppError("NOT_FOUND", `the skill ${name} has no install option ${JSON.stringify(installId)} here; openclaw skills info ${name} shows them`);
   const plan = planInstall(way, await installHost(deps.config, deps, { withBrewBin: way.kind === "go" }));
   return installProgram({ ...rest, plan, skill }, deps);
 }
@@ -164,7 +161,7 @@ async function runStep(
   const command = describeStep(step);
   const report = (text?: string): void => onProgress?.({ step: index + 1, steps: plan.steps.length, command, ...(text === undefined ? {} : { text }) });
   const timeoutMs = deadline - deps.clock.now();
-  if (timeoutMs <= 0) throw new AppError("TIMEOUT", `there was no time left for: ${command}`);
+  if (timeoutMs <= 0) throw new AppError("TIMEOUT", `the time limit was reached before: ${command}`);
   report();
   if (step.kind === "download") return download(step.download, { skillKey: skill.key, bins: plan.way.bins, timeoutMs, signal, report }, deps);
   const [program, ...args] = step.line;
@@ -203,6 +200,6 @@ function scanWarnings(baseDir: string): readonly string[] {
       .findings.filter(({ severity }) => severity !== "info")
       .map(({ message, file, line }) => `${file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`}: `}${message}`);
   } catch (error) {
-    return [`the files of the skill could not be looked at: ${messageOf(error)}`];
+    return [`the files of the skill could not be scanned: ${messageOf(error)}`];
   }
 }

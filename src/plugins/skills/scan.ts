@@ -15,7 +15,7 @@ const RULES: readonly Rule[] = [
   {
     ruleId: "pipe-to-shell",
     severity: "critical",
-    message: "runs what it downloads: output of a download goes into a shell",
+    message: "runs what it downloads: a download is piped into a shell",
     pattern: /\b(?:curl|wget)\b[^\n|]{0,400}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\b(?:ba|z)?sh\s+(?:-c\s+)?["']?(?:<\(|\$\()\s*(?:curl|wget)\b/,
   },
   { ruleId: "decode-to-shell", severity: "critical", message: "runs encoded text", pattern: /base64\s+(?:-d|-D|--decode)\b[^\n|]{0,200}\|\s*(?:ba|z)?sh\b/ },
@@ -49,7 +49,7 @@ const RULES: readonly Rule[] = [
   {
     ruleId: "credentials",
     severity: "warn",
-    message: "names files in which secrets are kept",
+    message: "names files that store secrets",
     pattern: /\.ssh\/|\bid_(?:rsa|ed25519)\b|\.aws\/credentials|auth-profiles\.json|\/etc\/shadow|\.netrc\b|login\.keychain/,
   },
   {
@@ -91,11 +91,11 @@ export function filesBelow(folder: string, { others = false }: { readonly others
 export function scanSkill(folder: string, files: readonly string[] = filesBelow(folder)): BuiltinScan {
   const findings: Finding[] = [];
   if (files.length > MOST_FILES)
-    findings.push({ severity: "warn", ruleId: "not-all-read", message: `${files.length - MOST_FILES} of ${files.length} files were not looked at` });
+    findings.push({ severity: "warn", ruleId: "not-all-read", message: `${files.length - MOST_FILES} of ${files.length} files were not scanned` });
   const texts = files.slice(0, MOST_FILES).filter((file) => TEXT.test(file) || isScript(folder, file));
   for (const file of texts) {
     const path = join(folder, file);
-    if (lstatSync(path).size > MOST_BYTES) findings.push({ severity: "info", ruleId: "not-all-read", message: "is too large to be looked at", file });
+    if (lstatSync(path).size > MOST_BYTES) findings.push({ severity: "info", ruleId: "not-all-read", message: "is too large to scan", file });
     else findings.push(...scanText(file, readFileSync(path, "utf8")));
   }
   const code = scanCode(folder, files);

@@ -30,30 +30,30 @@ function splitFragment(text: string): { readonly base: string; readonly ref?: st
   if (at < 0) return { base: text };
   const [ref = "", folder = "", ...more] = text.slice(at + 1).split(":");
   if (more.length > 0) throw wrong(`${JSON.stringify(text.slice(at))}: expected #ref, #ref:folder or #:folder`);
-  if (ref !== "" && (!REF.test(ref) || ref.includes(".."))) throw wrong(`${JSON.stringify(ref)} is no branch, tag or commit`);
-  if (folder.split(/[/\\]/).includes("..") || folder.startsWith("/")) throw wrong(`${JSON.stringify(folder)} leads out of the archive or repository`);
+  if (ref !== "" && (!REF.test(ref) || ref.includes(".."))) throw wrong(`${JSON.stringify(ref)} is not a branch, tag or commit`);
+  if (folder.split(/[/\\]/).includes("..") || folder.startsWith("/")) throw wrong(`${JSON.stringify(folder)} is outside the archive or repository`);
   return { base: text.slice(0, at), ...(ref === "" ? {} : { ref }), ...(folder === "" ? {} : { folder }) };
 }
 
 /** Where a skill is taken from: a folder, an archive, an https address or a git repository. */
 export function parseSkillSource(given: string, { cwd, home }: { readonly cwd: string; readonly home: string }): SkillSource {
   const text = given.trim();
-  if (text === "" || text.includes("\0")) throw wrong("expected a folder, an archive, an https address or a git repository");
+  if (text === "" || text.includes("\0")) throw wrong("expected a folder, an archive, an https URL or a git repository");
   const { base, ref, folder } = splitFragment(text);
   const git = gitAddress(base);
   if (git !== undefined) return { kind: "git", url: git, ref, folder };
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(base) && !/^file:/i.test(base)) {
     if (!/^https:\/\//i.test(base) || !URL.canParse(base))
-      throw wrong(`${JSON.stringify(base)} is not taken: expected https://, git+https://, ssh:// or a path`);
-    if (ref !== undefined) throw wrong("#ref needs a git repository: write git+https://… or an address that ends in .git");
+      throw wrong(`${JSON.stringify(base)} is not supported: expected https://, git+https://, ssh:// or a path`);
+    if (ref !== undefined) throw wrong("#ref needs a git repository: write git+https://… or a URL that ends in .git");
     return { kind: "url", url: base, folder };
   }
   const path = resolve(cwd, expandHome(base.replace(/^file:(?:\/\/)?/i, ""), home));
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat) throw new AppError("NOT_FOUND", `${path} does not exist; name a folder, an archive, an https address or a git repository`);
+  if (!stat) throw new AppError("NOT_FOUND", `${path} does not exist; use a folder, an archive, an https URL or a git repository`);
   if (ref !== undefined) {
     if (!stat.isDirectory() || !(existsSync(join(path, ".git")) || existsSync(join(path, "HEAD"))))
-      throw wrong(`#${ref} needs a git repository; ${path} is none`);
+      throw wrong(`#${ref} needs a git repository; ${path} is not one`);
     return { kind: "git", url: path, ref, folder };
   }
   if (stat.isDirectory()) return { kind: "folder", path, folder };

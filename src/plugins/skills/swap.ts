@@ -29,7 +29,7 @@ export function swapSkill(skillsDir: string, name: string, staged: string | unde
   const at = join(skillsDir, name);
   const aside = join(skillsDir, `.old-${pid}-${name}`);
   try {
-    if (existsSync(aside)) throw new AppError("CONFLICT", `${name} is being installed or removed already; try again when that has ended`);
+    if (existsSync(aside)) throw new AppError("CONFLICT", `${name} is already being installed or removed; try again when it has finished`);
     const isThere = existsSync(at);
     if (isThere) renameSync(at, aside);
     failpoint("skills.change.aside");
@@ -43,7 +43,7 @@ export function swapSkill(skillsDir: string, name: string, staged: string | unde
     failpoint("skills.change.swapped");
     rmSync(aside, { recursive: true, force: true });
   } catch (error) {
-    throw error instanceof AppError ? error : fileError(at, "could not put the skill in its place", error);
+    throw error instanceof AppError ? error : fileError(at, "could not move the skill into place", error);
   }
 }
 
@@ -59,10 +59,10 @@ export function recoverSkills(skillsDir: string, isAlive: (pid: number) => boole
     const at = join(skillsDir, skill);
     if (existsSync(at)) {
       rmSync(path, { recursive: true, force: true });
-      done.push(`${skill}: the install that was interrupted is complete`);
+      done.push(`${skill}: the interrupted install was completed`);
     } else {
       renameSync(path, at);
-      done.push(`${skill}: the change that was interrupted was taken back`);
+      done.push(`${skill}: the interrupted change was rolled back`);
     }
     syncFolder(skillsDir);
   }
@@ -74,6 +74,6 @@ function namesIn(folder: string): readonly string[] {
     return readdirSync(folder);
   } catch (error) {
     if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return [];
-    throw fileError(folder, "could not look at the skills", error);
+    throw fileError(folder, "could not read the skills", error);
   }
 }

@@ -70,13 +70,13 @@ async function updateOne(skill: InstalledSkill, { sha256, force, dryRun }: Skill
   if (sameFiles(hashFiles(fetched.root), record.files) && (changed.length === 0 || !force)) {
     return changed.length === 0
       ? { name, status: "unchanged" }
-      : { name, status: "skipped", reason: `${changed.join(", ")} changed here; there is nothing newer. To put the installed files back, add --force` };
+      : { name, status: "skipped", reason: `${changed.join(", ")} changed here; there is no newer version. To restore the installed files, add --force` };
   }
   if (record.pinned === true && sha256 === undefined && fetched.sha256 !== record.sha256) {
     return {
       name,
       status: "skipped",
-      reason: `the archive is another one than the pinned: its SHA-256 is ${fetched.sha256}. To take it, add --sha256 with the new one`,
+      reason: `the archive differs from the pinned one: its SHA-256 is ${fetched.sha256}. To accept it, add --sha256 with the new value`,
     };
   }
   if (changed.length > 0 && !force) return { name, status: "skipped", reason: `${changed.join(", ")} in ${path} changed here; to replace them, add --force` };
@@ -104,7 +104,7 @@ export function removeSkill(
   recoverSkills(skillsDir);
   const path = join(skillsDir, name);
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(name) || !existsSync(join(path, "SKILL.md"))) throw notInstalled(name, installedSkills(skillsDir), skillsDir);
-  if (!readRecord(path) && force !== true) throw new AppError("CONFLICT", `${path} was not installed by openclaw; to delete it all the same, add --force`);
+  if (!readRecord(path) && force !== true) throw new AppError("CONFLICT", `${path} was not installed by openclaw; to delete it anyway, add --force`);
   if (dryRun !== true) swapSkill(skillsDir, name, undefined, pid);
   return { name, path };
 }

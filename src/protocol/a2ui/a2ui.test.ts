@@ -121,11 +121,47 @@ describe("what is wrong is named with its line, its place and what was expected"
 
   test("a surface that was never created, a path into a prototype, and more than is held", () => {
     expect(() => applied({ updateDataModel: { surfaceId: "s", path: "/a", value: 1 } })).toThrow('there is no surface "s"; send createSurface first');
-    expect(() => applied(...NEW, { updateDataModel: { surfaceId: "s", path: "/__proto__/polluted", value: 1 } })).toThrow("a path may not hold");
+    expect(() => applied(...NEW, { updateDataModel: { surfaceId: "s", path: "/__proto__/polluted", value: 1 } })).toThrow("a path may not contain");
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
     const many = Array.from({ length: 60 }, (_, at) => ({ beginRendering: { surfaceId: `s${at}`, root: "r" } }));
-    expect(() => applied(...many)).toThrow("there are 50 surfaces, which is the most");
+    expect(() => applied(...many)).toThrow("there are already 50 surfaces, the maximum");
     expect(() => parseJsonl("x".repeat(1_000_001))).toThrow("expected at most 1000000 characters");
     expect(() => parseJsonl("{")).toThrow(/^line 1: expected one JSON object, got "\{"/);
+  });
+});
+
+describe("a tree", () => {
+  const column = (id: string, ...children: string[]) => ({ id, component: "Column", children });
+  const push = (...components: object[]) => {
+    const model = createA2uiModel();
+    model.apply(
+      parseJsonl(jsonl({ version: "v0.9", createSurface: { surfaceId: "s" } }, { version: "v0.9", updateComponents: { surfaceId: "s", components } })),
+    );
+    return model;
+  };
+
+  test("of components that contain each other is refused, with the way around", () => {
+    expect(() => push(column("root", "a"), column("a", "b"), column("b", "root"))).toThrow("components contain each other (root → a → b → root)");
+    expect(() => push(column("root", "root"))).toThrow("contain each other (root → root)");
+    const tabs = { id: "a", component: "Tabs", tabs: [{ title: "t", child: "card" }] };
+    expect(() => push(tabs, { id: "card", component: "Card", child: "a" })).toThrow("contain each other");
+    const list = { id: "l", component: "List", children: { componentId: "l", path: "/items" } };
+    expect(() => push(list)).toThrow("contain each other");
+  });
+
+  test("that becomes a circle later changes nothing", () => {
+    const model = push(column("root", "a"), column("a"));
+    const later = parseJsonl(jsonl({ version: "v0.9", updateComponents: { surfaceId: "s", components: [column("a", "root")] } }));
+    expect(() => model.apply(later)).toThrow("contain each other");
+    expect(model.surfaces.get("s")?.components.get("a")?.properties["children"]).toEqual([]);
+  });
+
+  test("that is deeper or larger than anyone can draw is refused; a component that is shown twice is not", () => {
+    const row = Array.from({ length: 70 }, (_, at) => column(`c${at}`, `c${at + 1}`));
+    expect(() => push(...row)).toThrow("nested deeper than 60");
+    expect(() => push(...row.toReversed())).toThrow("nested deeper than 60");
+    const doubling = Array.from({ length: 40 }, (_, at) => column(`c${at}`, `c${at + 1}`, `c${at + 1}`));
+    expect(() => push(...doubling)).toThrow("more than 20000 components");
+    expect(push(column("root", "a", "a"), column("a")).surfaces.get("s")?.components.size).toBe(2);
   });
 });

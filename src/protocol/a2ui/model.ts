@@ -1,6 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import type { A2uiMessage, Component } from "./parse.ts";
+import { checkTree } from "./tree.ts";
 
 /** A surface: its components and its data. */
 export interface Surface {
@@ -52,7 +53,7 @@ export function readPath(data: unknown, path: string): unknown {
 function withPath(data: unknown, parts: readonly string[], change: { readonly value?: unknown }): unknown {
   const [part, ...rest] = parts;
   if (part === undefined) return Object.hasOwn(change, "value") ? change.value : {};
-  if (UNSAFE.has(part)) throw new AppError("INVALID_INPUT", `a path may not hold ${JSON.stringify(part)}`);
+  if (UNSAFE.has(part)) throw new AppError("INVALID_INPUT", `a path may not contain ${JSON.stringify(part)}`);
   const list = Array.isArray(data) && /^\d{1,6}$/.test(part);
   const copy: Record<string, unknown> | unknown[] = list ? [...(data as unknown[])] : { ...(isRecord(data) ? data : {}) };
   const own = copy as Record<string, unknown>;
@@ -91,7 +92,7 @@ export function createA2uiModel(): A2uiModel {
     const known = surfaces.get(surfaceId);
     if (known) return known;
     if (isKnown) throw new AppError("INVALID_INPUT", `there is no surface ${JSON.stringify(surfaceId)}; send createSurface first`);
-    if (surfaces.size >= MOST_SURFACES) throw new AppError("INVALID_INPUT", `there are ${MOST_SURFACES} surfaces, which is the most; delete one of them`);
+    if (surfaces.size >= MOST_SURFACES) throw new AppError("INVALID_INPUT", `there are already ${MOST_SURFACES} surfaces, the maximum; delete one of them`);
     const made: Surface = { id: surfaceId, root: undefined, color: undefined, components: new Map(), data: {} };
     surfaces.set(surfaceId, made);
     return made;
@@ -108,8 +109,9 @@ export function createA2uiModel(): A2uiModel {
       checkSize(data, surface.id);
       surface.data = data;
     } else {
-      if (new Set([...surface.components.keys(), ...message.components.map(({ id }) => id)]).size > MOST_COMPONENTS)
-        throw new AppError("INVALID_INPUT", `expected at most ${MOST_COMPONENTS} components on the surface ${surface.id}`);
+      const all = new Map([...surface.components, ...message.components.map((component) => [component.id, component] as const)]);
+      if (all.size > MOST_COMPONENTS) throw new AppError("INVALID_INPUT", `expected at most ${MOST_COMPONENTS} components on the surface ${surface.id}`);
+      checkTree(all, surface.id);
       for (const component of message.components) {
         surface.components.set(component.id, component);
         for (const { path, initial } of initials(component))

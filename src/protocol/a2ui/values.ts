@@ -31,7 +31,7 @@ const KINDS = {
   text: ["a text", (value: unknown) => typeof value === "string" || typeof value === "number"],
   number: ["a number", (value: unknown) => typeof value === "number"],
   flag: ["true or false", (value: unknown) => typeof value === "boolean"],
-  texts: ["a list of texts", (value: unknown) => typeof value === "string" || (Array.isArray(value) && value.every((item) => typeof item === "string"))],
+  texts: ["a list of strings", (value: unknown) => typeof value === "string" || (Array.isArray(value) && value.every((item) => typeof item === "string"))],
   any: ["a value", () => true],
 } as const;
 

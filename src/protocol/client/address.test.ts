@@ -21,7 +21,7 @@ test.each(["ws://192.168.1.2:1", "http://gateway.example", "ws://127.0.0.1.examp
 test.each([
   ["127.0.0.1:18789", /expected ws:\/\/|not an address/],
   ["ftp://127.0.0.1", /expected ws:\/\/ or wss:\/\/, not ftp/],
-  ["ws://me:secret@127.0.0.1", /no user and password/],
+  ["ws://me:secret@127.0.0.1", /may not contain a user or password/],
 ])("%s is refused with what is wrong", (url, message) => {
   expect(() => socketAddress(url, true)).toThrow(message);
 });

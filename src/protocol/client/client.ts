@@ -65,7 +65,7 @@ export function socketAddress(given: string, allowInsecure: boolean): string {
   const scheme = SCHEMES[url.protocol];
   if (scheme === undefined) throw new AppError("INVALID_INPUT", `expected ws:// or wss://, not ${url.protocol}// in "${given}"`);
   if (url.username || url.password)
-    throw new AppError("INVALID_INPUT", "a gateway's address has no user and password in it; give a token or password by itself");
+    throw new AppError("INVALID_INPUT", "a gateway's address may not contain a user or password; pass the token or password separately");
   if (scheme === "ws:" && !allowInsecure && !isLoopbackName(url.hostname)) {
     throw new AppError(
       "INVALID_INPUT",

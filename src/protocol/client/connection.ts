@@ -171,7 +171,7 @@ export function openConnection(deps: ConnectionDeps): Promise<Connection> {
       },
     });
     const patience = options.connectTimeoutMs ?? LIMITS.handshakeMs;
-    timers.use(clock.after(patience, () => fail(new AppError("TIMEOUT", `the gateway at ${url} did not say hello within ${patience} ms`))));
+    timers.use(clock.after(patience, () => fail(new AppError("TIMEOUT", `the gateway at ${url} did not complete the handshake within ${patience} ms`))));
   } catch (error) {
     fail(error);
   }

@@ -26,7 +26,7 @@ test("a damaged identity is not replaced behind the user's back", () => {
   loadDeviceFile(stateDir, 0);
   const path = join(stateDir, "identity", "device.json");
   writeFileSync(path, '{"version":1,"privateKeyPem":"nothing"}');
-  expect(() => loadDeviceFile(stateDir, 0)).toThrow(/device\.json holds no device identity; remove it/);
+  expect(() => loadDeviceFile(stateDir, 0)).toThrow(/device\.json contains no device identity; remove it/);
 });
 
 test("tokens are kept per role, for this identity only, and forgotten one by one", () => {

@@ -49,7 +49,7 @@ function parseDevice(path: string, found: unknown): DeviceIdentity {
   try {
     return identityOf(createPrivateKey((found as DeviceFile).privateKeyPem));
   } catch (error) {
-    throw new AppError("INVALID_INPUT", `${path} holds no device identity; remove it to get a new one (it then has to be paired again)`, { cause: error });
+    throw new AppError("INVALID_INPUT", `${path} contains no device identity; remove it to create a new one (which must be paired again)`, { cause: error });
   }
 }
 
@@ -75,7 +75,7 @@ export function loadDeviceFile(stateDir: string, now: number): DeviceIdentity {
     writeFileSync(temporary, `${JSON.stringify(makeDevice(now), undefined, 2)}\n`, { mode: 0o600 });
     linkSync(temporary, path);
   } catch (error) {
-    if (systemCode(error) !== "EEXIST") throw fileError(path, "could not keep the device identity", error);
+    if (systemCode(error) !== "EEXIST") throw fileError(path, "could not store the device identity", error);
   } finally {
     rmSync(temporary, { force: true });
   }

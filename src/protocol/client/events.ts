@@ -62,7 +62,7 @@ function createStream(stop: () => void, { signal, maxWaiting = 10_000 }: StreamO
         reader.resolve({ done: false, value });
         reader = undefined;
       } else if (waiting.length < maxWaiting) waiting.push(value);
-      else finish(new AppError("OVERLOADED", `${maxWaiting} events wait for their reader; read faster, or load the state again`));
+      else finish(new AppError("OVERLOADED", `${maxWaiting} events are waiting to be read; read faster, or load the state again`));
     },
   };
 }

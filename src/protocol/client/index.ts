@@ -21,5 +21,6 @@ export type { EventName, EventPayload, MethodName, MethodParams, MethodResult } 
 export type { ClientInfo, HelloOk } from "../connect.ts";
 export type { EventFrame } from "../frames.ts";
 export { automationOf, isMainKey, readableKey, sessionName, type Nameable } from "../../base/session-name.ts";
+export { shownAnswer } from "../shown-answer.ts";
 export { heartbeatText } from "../heartbeat-text.ts";
 export { flatBranch, subagentTree, waitsFor, type SubagentBranch, type SubagentRoot } from "../subagent-tree.ts";

@@ -35,7 +35,7 @@ export async function loadNodeSockets({ tlsFingerprint }: NodeSocketOptions = {}
       if (!pinned) return;
       const seen = (response.socket as TLSSocket).getPeerCertificate().fingerprint256 ?? "";
       if (plain(seen) === plain(tlsFingerprint)) return;
-      failure = `the certificate has the fingerprint ${seen}, not the one that is pinned`;
+      failure = `the certificate has the fingerprint ${seen}, not the pinned one`;
       socket.terminate();
     });
     socket.on("open", () => failure === "" && handlers.onOpen());

@@ -7,7 +7,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   AGENT_TIMEOUT: "TIMEOUT",
 };
 
-const UNNAMED: ErrorShape = { code: "UNAVAILABLE", message: "the gateway refused without saying why" };
+const UNNAMED: ErrorShape = { code: "UNAVAILABLE", message: "the gateway refused without a reason" };
 
 /** What the gateway answered instead of a result. `details.protocolCode` is the code as it came over the wire. */
 export function refusal(method: string, { error = UNNAMED, payload }: ResponseFrame): AppError {

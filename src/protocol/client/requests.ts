@@ -52,9 +52,9 @@ export function createRequests(deps: { readonly clock: ClientClock; readonly tim
   function track(frame: RequestFrame, options: RequestOptions): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const { timeoutMs = deps.timeoutMs, signal } = options;
-    const onAbort = (): void => entry.settle({ error: new AppError("CANCELLED", `${frame.method} was cancelled; it may have been done nevertheless`) });
+    const onAbort = (): void => entry.settle({ error: new AppError("CANCELLED", `${frame.method} was cancelled; it may have taken effect anyway`) });
     const timer = deps.clock.after(timeoutMs, () =>
-      entry.settle({ error: new AppError("TIMEOUT", `${frame.method} was not answered within ${timeoutMs} ms`, { details: { method: frame.method } }) }),
+      entry.settle({ error: new AppError("TIMEOUT", `${frame.method} got no response within ${timeoutMs} ms`, { details: { method: frame.method } }) }),
     );
     const entry: Pending = {
       frame,
@@ -88,7 +88,8 @@ export function createRequests(deps: { readonly clock: ClientClock; readonly tim
     call(method, params, options) {
       if (ended) return Promise.reject(ended);
       if (options.signal?.aborted) return Promise.reject(new AppError("CANCELLED", `${method} was cancelled before it was sent`));
-      if (!send && pending.size >= MAX_WAITING) return Promise.reject(new AppError("OVERLOADED", `${MAX_WAITING} requests wait for a connection already`));
+      if (!send && pending.size >= MAX_WAITING)
+        return Promise.reject(new AppError("OVERLOADED", `${MAX_WAITING} requests are already waiting for a connection`));
       const frame: RequestFrame = { type: "req", id: `c${(count += 1)}`, method, ...(params === undefined ? {} : { params }) };
       const answer = track(frame, options);
       transmit(pending.get(frame.id)!);

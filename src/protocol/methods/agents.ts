@@ -1,5 +1,5 @@
 import { method } from "../method.ts";
-import { amount, choice, closed, done, effect, filled, flag, list, maybe, moment, none, text } from "../pieces.ts";
+import { amount, choice, closed, count, done, effect, filled, flag, list, maybe, moment, none, text } from "../pieces.ts";
 
 const fileFields = {
   name: filled(),
@@ -8,7 +8,15 @@ const fileFields = {
   size: maybe(amount()),
   updatedAtMs: maybe(moment()),
 };
-const FileWithContent = closed({ ...fileFields, content: maybe(text()) });
+const FileWithContent = closed({
+  ...fileFields,
+  content: maybe(text()),
+  hash: maybe(text({ description: "For `agents.files.set` and `.restore`; absent while there is no such file." })),
+});
+const seenHash = maybe(
+  text({ description: "Hash of the file as the caller has seen it: refused with `CONFLICT` if it has changed. Empty: the file must not exist." }),
+);
+const fileVersion = { agentId: filled(), name: filled(), id: filled({ maxLength: 200 }) };
 
 /** Agents and the files that shape them. */
 export const agentsMethods = {
@@ -29,7 +37,7 @@ export const agentsMethods = {
     }),
     effect: false,
     module: "agent",
-    summary: "All agents and which one is the default.",
+    summary: "Lists all agents and the default one.",
   }),
   "agents.create": method({
     access: "operator.admin",
@@ -37,7 +45,7 @@ export const agentsMethods = {
     result: done({ agentId: filled(), name: filled(), workspace: filled() }),
     effect: true,
     module: "agent",
-    summary: "Adds an agent with a workspace and its first files. Its id is made of its name. `template` chooses its files and what it may do.",
+    summary: "Adds an agent with a workspace and its first files. Its id is derived from its name. `template` selects its files and permissions.",
   }),
   "agents.templates": method({
     access: "operator.read",
@@ -45,7 +53,7 @@ export const agentsMethods = {
     result: closed({ templates: list(closed({ id: filled(), label: filled(), summary: filled() })) }),
     effect: false,
     module: "agent",
-    summary: "What an agent can begin with.",
+    summary: "Lists the templates for new agents.",
   }),
   "agents.update": method({
     access: "operator.admin",
@@ -68,7 +76,7 @@ export const agentsMethods = {
     effect: true,
     module: "agent",
     summary:
-      "Removes an agent and what routes to it, stops its turns, and switches off its scheduled jobs. Its files are not erased: they go to `trash` in the state folder, unless other agents need them.",
+      "Removes an agent and the bindings that route to it, stops its turns, and disables its scheduled jobs. Its files are moved to `trash` in the state folder, unless other agents need them.",
   }),
   "agents.files.list": method({
     access: "operator.read",
@@ -76,7 +84,7 @@ export const agentsMethods = {
     result: closed({ agentId: filled(), workspace: text(), files: list(closed(fileFields)) }),
     effect: false,
     module: "agent",
-    summary: "The files of a workspace that shape its agent.",
+    summary: "Lists the workspace files that shape an agent.",
   }),
   "agents.files.get": method({
     access: "operator.read",
@@ -84,15 +92,71 @@ export const agentsMethods = {
     result: closed({ agentId: filled(), workspace: text(), file: FileWithContent }),
     effect: false,
     module: "agent",
-    summary: "One of these files.",
+    summary: "Returns one of these files.",
+  }),
+  "agents.files.find": method({
+    access: "operator.read",
+    params: closed({
+      agentId: filled(),
+      query: maybe(text({ maxLength: 200, description: "Part of the path, or some of its letters in order. Without it: the top-level entries." })),
+      limit: maybe(count({ default: 30, maximum: 100 })),
+    }),
+    result: closed({
+      agentId: filled(),
+      files: list(
+        closed({ path: filled({ description: "Relative to the workspace, with `/`, as the agent's tools read it." }), kind: choice(["file", "folder"]) }),
+      ),
+      incomplete: flag({ description: "The workspace has more files than were searched." }),
+    }),
+    effect: false,
+    module: "agent",
+    summary: "Finds files and folders of a workspace by name, best match first. Hidden ones and `node_modules` are skipped, and links are not followed.",
   }),
   "agents.files.set": method({
     access: "operator.admin",
-    params: effect({ agentId: filled(), name: filled(), content: text() }),
+    params: effect({ agentId: filled(), name: filled(), content: text(), hash: seenHash }),
     result: done({ agentId: filled(), workspace: text(), file: FileWithContent }),
     effect: true,
     module: "agent",
-    summary: "Writes one of these files.",
+    summary: "Writes one of these files. Both the old and the new text are stored as versions.",
+  }),
+  "agents.files.versions": method({
+    access: "operator.read",
+    params: closed({ agentId: filled(), name: filled() }),
+    result: closed({
+      agentId: filled(),
+      name: filled(),
+      versions: list(
+        closed({
+          id: filled(),
+          at: moment(),
+          by: choice(["page", "agent", "outside"], { description: "`agent`: found after a run that used tools; `outside`: unknown." }),
+          runId: maybe(filled()),
+          bytes: amount(),
+          hash: text(),
+          current: flag(),
+        }),
+      ),
+    }),
+    effect: false,
+    module: "agent",
+    summary: "Lists versions of one of these files, newest first: at most 50, 4 MB in total, 90 days.",
+  }),
+  "agents.files.version": method({
+    access: "operator.read",
+    params: closed(fileVersion),
+    result: closed({ ...fileVersion, content: text(), before: maybe(text({ description: "The previous version, if still stored." })) }),
+    effect: false,
+    module: "agent",
+    summary: "Returns a version of one of these files.",
+  }),
+  "agents.files.restore": method({
+    access: "operator.admin",
+    params: effect({ ...fileVersion, hash: seenHash }),
+    result: done({ agentId: filled(), workspace: text(), file: FileWithContent }),
+    effect: true,
+    module: "agent",
+    summary: "Restores a version of one of these files.",
   }),
   "agent.identity.get": method({
     access: "operator.read",
@@ -100,6 +164,6 @@ export const agentsMethods = {
     result: closed({ agentId: filled(), name: maybe(text()), avatar: maybe(text()), emoji: maybe(text()) }),
     effect: false,
     module: "agent",
-    summary: "How an agent calls and shows itself.",
+    summary: "Returns an agent's name and appearance.",
   }),
 };

@@ -15,6 +15,6 @@ export const browserMethods = {
     result: anything(),
     effect: true,
     module: "browser",
-    summary: "Calls a route of the browser control: on the one node with a browser, else here.",
+    summary: "Calls a browser control route: on the one node with a browser, otherwise on this machine.",
   }),
 };

@@ -9,12 +9,12 @@ export const canvasMethods = {
     params: closed({ sessionKey: filled(), on: maybe(flag({ default: true })) }),
     result: done({
       sessionKey: filled(),
-      path: text({ description: "What stands before addresses of the canvas, with this connection's secret in it. Ends when the connection closes." }),
+      path: text({ description: "Prefix of canvas addresses, with this connection's secret. Valid until the connection closes." }),
       view: CanvasViewSchema,
     }),
     effect: false,
     module: "nodes",
-    summary: "This connection shows the canvas of a session: it gets `canvas.changed` and `canvas.request`.",
+    summary: "Subscribes this connection to the canvas of a session: it gets `canvas.changed` and `canvas.request`.",
   }),
   "canvas.result": method({
     access: "operator.write",
@@ -22,7 +22,7 @@ export const canvasMethods = {
     result: done({ ignored: maybe(flag()) }),
     effect: false,
     module: "nodes",
-    summary: "What came of a `canvas.request`; a late one is ignored.",
+    summary: "Returns the result of a `canvas.request`; a late one is ignored.",
   }),
   "canvas.action": method({
     access: "operator.write",
@@ -36,7 +36,7 @@ export const canvasMethods = {
     result: closed({ runId: filled() }),
     effect: true,
     module: "nodes",
-    summary: "The user did something on the canvas: its agent gets a message about it.",
+    summary: "Reports a user action on the canvas: its agent gets a message about it.",
   }),
   "canvas.invoke": method({
     access: "operator.write",

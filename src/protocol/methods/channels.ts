@@ -59,7 +59,7 @@ const Account = open({
 const run = {
   channel: filled(),
   accountId: filled(),
-  running: flag({ description: "It is meant to run." }),
+  running: flag({ description: "It is enabled." }),
   stoppedByHand: maybe(flag()),
 };
 
@@ -99,7 +99,7 @@ export const channelsMethods = {
     }),
     effect: false,
     module: "channels",
-    summary: "All channels and their accounts; with `probe` each is asked.",
+    summary: "Lists all channels and their accounts; with `probe` each is checked.",
   }),
   "channels.logout": method({
     access: "operator.admin",
@@ -107,7 +107,7 @@ export const channelsMethods = {
     result: open({ channel: filled(), accountId: filled(), cleared: flag(), loggedOut: maybe(flag()) }),
     effect: true,
     module: "channels",
-    summary: "Logs an account out and forgets its credentials.",
+    summary: "Logs an account out and deletes its credentials.",
   }),
   "channels.start": method({
     access: "operator.admin",
@@ -115,7 +115,7 @@ export const channelsMethods = {
     result: closed(run),
     effect: true,
     module: "channels",
-    summary: "Starts an account; what waited for it is sent.",
+    summary: "Starts an account; queued messages are sent.",
   }),
   "channels.stop": method({
     access: "operator.admin",
@@ -123,15 +123,21 @@ export const channelsMethods = {
     result: closed(run),
     effect: true,
     module: "channels",
-    summary: "Stops an account until it is started again or the gateway restarts. Outgoing messages wait.",
+    summary: "Stops an account until it is started again or the gateway restarts. Outgoing messages are queued.",
   }),
   "web.login.start": method({
     access: "operator.admin",
-    params: effect({ force: maybe(flag()), timeoutMs: maybe(amount()), verbose: maybe(flag()), accountId: maybe(text()) }),
-    result: open({ message: text(), qrDataUrl: maybe(text()) }),
+    params: effect({
+      force: maybe(flag()),
+      timeoutMs: maybe(amount()),
+      verbose: maybe(flag()),
+      accountId: maybe(text()),
+      phoneNumber: maybe(text()),
+    }),
+    result: open({ message: text(), qrDataUrl: maybe(text()), code: maybe(text()) }),
     effect: true,
     module: "channels",
-    summary: "Starts a login by QR code.",
+    summary: "Starts a login by QR code, or with `phoneNumber` by a code that is typed on that phone.",
     advertised: false,
   }),
   "web.login.wait": method({
@@ -140,7 +146,7 @@ export const channelsMethods = {
     result: open({ connected: flag(), message: text() }),
     effect: false,
     module: "channels",
-    summary: "Waits until the code was scanned.",
+    summary: "Waits until the code is scanned.",
     advertised: false,
   }),
   send: method({

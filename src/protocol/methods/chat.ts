@@ -25,6 +25,7 @@ import {
 /** Attachments are read one by one by the handler, which drops what is no image. */
 const attachments = maybe(list(anything()));
 
+const started = closed({ runId: filled(), status: choice(["started", "in_flight", "ok"]) });
 const aborted = done({ aborted: flag(), runIds: texts() });
 
 const reply = closed({ text: maybe(text()), mediaUrl: maybe(orNull(text())), mediaUrls: maybe(texts()) });
@@ -56,14 +57,65 @@ export const chatMethods = {
       thinking: maybe(text()),
       deliver: maybe(flag()),
       attachments,
-      timeoutMs: maybe(amount({ description: "0 waits without end." })),
+      timeoutMs: maybe(amount({ description: "0: no limit." })),
+      edits: maybe(
+        filled({
+          description:
+            "The `id` of a message of the user that this one replaces: the conversation continues from before it, on a new branch. Refused while a run is active.",
+        }),
+      ),
       idempotencyKey: idempotencyKey(),
     }),
-    result: either(closed({ runId: filled(), status: choice(["started", "in_flight", "ok"]) }), aborted),
+    result: either(started, aborted),
     effect: true,
     module: "conversation",
     summary:
-      "Says something in a session. The answer comes as `chat` and `agent` events under the key as `runId`. A stop word ends the session's runs instead.",
+      "Sends a message in a session. The answer arrives as `chat` and `agent` events with the key as `runId`. A stop word ends the session's runs instead.",
+  }),
+  "chat.regenerate": method({
+    access: "operator.write",
+    params: closed({
+      sessionKey: filled(),
+      entryId: filled({ description: "The `id` of an answer, or of the message to answer again." }),
+      thinking: maybe(text()),
+      timeoutMs: maybe(amount({ description: "0: no limit." })),
+      idempotencyKey: idempotencyKey(),
+    }),
+    result: started,
+    effect: true,
+    module: "conversation",
+    summary: "Answers a message again, on a new branch. The previous answer is kept. Refused while a run is active.",
+  }),
+  "chat.branches": method({
+    access: "operator.read",
+    params: closed({ sessionKey: filled(), entryId: filled({ description: "The `id` of a message or of the first entry of an answer." }) }),
+    result: closed({
+      sessionKey: filled(),
+      branches: list(
+        closed({
+          id: filled(),
+          seq: amount(),
+          ts: moment(),
+          kind: choice(["user", "assistant"]),
+          text: text({ description: "For an answer: its text up to the next message." }),
+          cut: maybe(flag({ description: "There is more: use `chat.entry`." })),
+          model: maybe(text()),
+          shown: flag({ description: "It is on the current branch." }),
+        }),
+        { description: "Oldest first, including itself; the newest 50." },
+      ),
+    }),
+    effect: false,
+    module: "sessions",
+    summary: "Lists the versions of a message, or the answers to one.",
+  }),
+  "chat.branch": method({
+    access: "operator.write",
+    params: effect({ sessionKey: filled(), entryId: filled({ description: "The conversation continues at the end of the newest branch with this entry." }) }),
+    result: done({ sessionKey: filled(), changed: flag({ description: "False: it is already the current branch." }) }),
+    effect: true,
+    module: "sessions",
+    summary: "Switches a session to another branch, for agents and clients. Refused while a run is active.",
   }),
   "chat.history": method({
     access: "operator.read",
@@ -77,7 +129,7 @@ export const chatMethods = {
     }),
     effect: false,
     module: "sessions",
-    summary: "The last messages of a session, cut to what a screen can show.",
+    summary: "Returns the last messages of a session, truncated to what a screen can show.",
   }),
   "chat.abort": method({
     access: "operator.write",
@@ -85,7 +137,15 @@ export const chatMethods = {
     result: aborted,
     effect: true,
     module: "conversation",
-    summary: "Ends one run, or all runs of a session, but none that the method agent began: /stop reaches those.",
+    summary: "Ends one run or all runs of a session, except those started with the method agent: /stop ends these.",
+  }),
+  "chat.steer": method({
+    access: "operator.write",
+    params: effect({ sessionKey: filled(), runId: filled({ description: "Id of a queued message: one of `pending` in `chat.page`." }) }),
+    result: done({ steered: flag({ description: "False: it is no longer queued, or the current run did not accept it and it stays queued." }) }),
+    effect: true,
+    module: "conversation",
+    summary: "Passes a queued message to the current run at its next step, instead of answering it afterwards.",
   }),
   "chat.inject": method({
     access: "operator.admin",
@@ -93,7 +153,7 @@ export const chatMethods = {
     result: done({ messageId: filled() }),
     effect: true,
     module: "sessions",
-    summary: "Puts a message of the assistant into a transcript without a run.",
+    summary: "Adds an assistant message to a transcript without a run.",
     advertised: false,
   }),
 };
@@ -152,6 +212,6 @@ export const agentMethods = {
     }),
     effect: false,
     module: "conversation",
-    summary: "Waits for the end of a run.",
+    summary: "Waits for a run to end.",
   }),
 };

@@ -1,14 +1,14 @@
 import { method } from "../method.ts";
-import { amount, anything, closed, done, effect, filled, flag, free, list, map, maybe, none, number, open, orNull, text } from "../pieces.ts";
+import { amount, anything, choice, closed, done, effect, filled, flag, free, list, map, maybe, none, number, open, orNull, text } from "../pieces.ts";
 
 const Issue = open({ path: text(), message: text() });
 
 const changeParams = effect({
   raw: filled({ description: "JSON5." }),
-  baseHash: maybe(filled({ description: "Needed when the file exists." })),
+  baseHash: maybe(filled({ description: "Required if the file exists." })),
   sessionKey: maybe(text()),
   note: maybe(text()),
-  restartDelayMs: maybe(amount({ default: 2000, description: "More than 60000 counts as that." })),
+  restartDelayMs: maybe(amount({ default: 2000, description: "Values above 60000 count as 60000." })),
 });
 
 const changeResult = done({
@@ -38,7 +38,7 @@ export const configMethods = {
     }),
     effect: false,
     module: "config",
-    summary: "The configuration with its secrets hidden, and what is wrong with it.",
+    summary: "Returns the configuration with its secrets hidden, and its problems.",
   }),
   "config.schema": method({
     access: "operator.admin",
@@ -55,15 +55,21 @@ export const configMethods = {
           sensitive: maybe(flag()),
           placeholder: maybe(text()),
           itemTemplate: maybe(anything()),
+          change: maybe(
+            closed({
+              kind: choice(["none", "hot", "restart"]),
+              does: text({ description: "What a change of it causes. Without `change`: same as the parent key." }),
+            }),
+          ),
         }),
       ),
       version: text(),
-      hash: maybe(text({ description: "Another one when plugins changed what is in it." })),
+      hash: maybe(text({ description: "Changes when plugins change the schema." })),
       generatedAt: text(),
     }),
     effect: false,
     module: "config",
-    summary: "The JSON Schema of the configuration, and hints for forms.",
+    summary: "Returns the JSON Schema of the configuration, and hints for forms.",
   }),
   "config.set": method({
     access: "operator.admin",
@@ -71,7 +77,7 @@ export const configMethods = {
     result: done({ path: text(), config: anything() }),
     effect: true,
     module: "config",
-    summary: "Replaces the whole file. `baseHash` is needed when it exists.",
+    summary: "Replaces the whole file. `baseHash` is required if the file exists.",
   }),
   "config.apply": method({
     access: "operator.admin",

@@ -46,7 +46,7 @@ const deliveryFields = {
   channel: maybe(text()),
   bestEffort: maybe(flag()),
   to: maybe(text()),
-  accountId: maybe(text({ description: "The channel's account that sends it. Default: the one that the session's last chat uses." })),
+  accountId: maybe(text({ description: "The channel's account that sends it. Default: the account of the session's last chat." })),
   threadId: maybe(either(text(), number())),
 };
 const deliveryMode = choice(["none", "announce", "webhook"]);
@@ -69,10 +69,10 @@ const State = closed({
 const ownFields = {
   missed: maybe(
     choice(["skip", "last", "all"], {
-      description: "Which of the runs that were missed by more than a minute are made up for. Default last; a job with a fixed time always runs.",
+      description: "Which runs that were missed by more than a minute are caught up. Default last; a job with a fixed time always runs.",
     }),
   ),
-  missedMaxAgeMs: maybe(amount({ description: "Missed runs that are older are not made up for. Default 6 hours." })),
+  missedMaxAgeMs: maybe(amount({ description: "Older missed runs are skipped. Default 6 hours." })),
   alertAfter: maybe(amount({ description: "Failures in a row after which the main session is notified; 0 never. Default 3." })),
 };
 
@@ -128,7 +128,7 @@ export const cronMethods = {
     result: closed({ jobs: list(CronJobSchema) }),
     effect: false,
     module: "automation",
-    summary: "All jobs.",
+    summary: "Lists all jobs.",
   }),
   "cron.status": method({
     access: "operator.read",
@@ -138,11 +138,11 @@ export const cronMethods = {
       storePath: text(),
       jobs: amount(),
       nextWakeAtMs: orNull(moment()),
-      disabledBy: maybe(text({ description: "The setting or the variable that keeps jobs from running by themselves." })),
+      disabledBy: maybe(text({ description: "The setting or variable that disables scheduled runs." })),
     }),
     effect: false,
     module: "automation",
-    summary: "Whether jobs run and when the next one is due.",
+    summary: "Returns whether jobs run and when the next one is due.",
   }),
   "cron.upcoming": method({
     access: "operator.read",
@@ -150,33 +150,33 @@ export const cronMethods = {
     result: closed({
       times: list(closed({ jobId: filled(), atMs: moment() })),
       frequent: list(closed({ jobId: filled(), count: count(), firstMs: moment(), lastMs: moment() }), {
-        description: "Jobs that run often, or of which there are too many: how often, and from when to when. Their times are not in the list.",
+        description: "Jobs that run too often to list: how often, and from when to when. Their times are not in the list.",
       }),
-      runs: amount({ description: "All runs, those that are not listed too." }),
-      jobs: amount({ description: "Jobs that run in this time." }),
+      runs: amount({ description: "Number of all runs, including those not listed." }),
+      jobs: amount({ description: "Number of jobs that run in this period." }),
       truncated: flag({ description: "There are more than were counted." }),
     }),
     effect: false,
     module: "automation",
-    summary: "When jobs run in the coming hours (24 unless untilMs says otherwise), in order.",
+    summary: "Lists upcoming runs (next 24 hours unless untilMs is set), in order.",
   }),
   "cron.next": method({
     access: "operator.read",
     params: closed({
       schedule: Schedule,
       count: maybe(count({ maximum: 100 })),
-      id: maybe(filled({ description: "A job that is to have this schedule: its times are exact, also where jobs are spread over some minutes." })),
+      id: maybe(filled({ description: "A job to compute this schedule for: its times are exact, even if jobs are spread over some minutes." })),
     }),
     result: closed({
       times: list(moment()),
       tz: filled({ description: "The time zone of the schedule: its own, or the gateway's." }),
       spreadMs: maybe(
-        count({ description: "A new job runs by up to this many milliseconds later, always by the same delay. Absent when the times are exact." }),
+        count({ description: "A new job runs up to this many milliseconds later, always with the same delay. Absent when the times are exact." }),
       ),
     }),
     effect: false,
     module: "automation",
-    summary: "When a schedule would run next (5 times unless count says otherwise). One that cannot be used is refused with the reason.",
+    summary: "Returns the next runs of a schedule (5 unless count is set). An invalid schedule is refused with the reason.",
   }),
   "cron.add": method({
     access: "operator.admin",
@@ -216,7 +216,7 @@ export const cronMethods = {
     result: closed({ ok: flag(), ran: flag(), reason: maybe(choice(["already-running", "not-due"])) }),
     effect: true,
     module: "automation",
-    summary: "Runs a job and answers when it has ended.",
+    summary: "Runs a job and responds when it has finished.",
   }),
   "cron.runs": method({
     access: "operator.read",
@@ -224,6 +224,6 @@ export const cronMethods = {
     result: closed({ entries: list(closed({ ...cronEventFields, ts: moment() })) }),
     effect: false,
     module: "automation",
-    summary: "How the last runs of a job went.",
+    summary: "Lists the last runs of a job.",
   }),
 };

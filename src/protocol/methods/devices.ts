@@ -21,7 +21,7 @@ export const devicesMethods = {
     result: closed({ pending: list(DevicePairRequestSchema), paired: list(Device) }),
     effect: false,
     module: "gateway",
-    summary: "Devices that wait and devices that are in. Tokens themselves are never shown.",
+    summary: "Lists pending and paired devices. Tokens are never shown.",
   }),
   "device.pair.approve": method({
     access: "operator.pairing",
@@ -29,7 +29,7 @@ export const devicesMethods = {
     result: closed({ requestId: filled(), device: Device }),
     effect: true,
     module: "gateway",
-    summary: "Lets a waiting device in.",
+    summary: "Approves a pending device.",
   }),
   "device.pair.reject": method({
     access: "operator.pairing",
@@ -37,7 +37,7 @@ export const devicesMethods = {
     result: closed({ requestId: filled(), deviceId: filled() }),
     effect: true,
     module: "gateway",
-    summary: "Turns a waiting device away.",
+    summary: "Rejects a pending device.",
   }),
   "device.pair.remove": method({
     access: "operator.pairing",
@@ -45,7 +45,7 @@ export const devicesMethods = {
     result: closed({ deviceId: filled() }),
     effect: true,
     module: "gateway",
-    summary: "Forgets a device and its tokens; its connections are closed.",
+    summary: "Removes a device and its tokens; its connections are closed.",
   }),
   "device.token.rotate": method({
     access: "operator.pairing",
@@ -53,7 +53,7 @@ export const devicesMethods = {
     result: closed({ deviceId: filled(), role: filled(), token: filled(), scopes: texts(), rotatedAtMs: moment() }),
     effect: true,
     module: "gateway",
-    summary: "Gives a device a new token for a role. The old one and its connections end.",
+    summary: "Issues a new token of a device for a role. The old token is revoked and its connections are closed.",
   }),
   "device.token.revoke": method({
     access: "operator.pairing",
@@ -61,6 +61,6 @@ export const devicesMethods = {
     result: closed({ deviceId: filled(), role: filled(), revokedAtMs: moment() }),
     effect: true,
     module: "gateway",
-    summary: "Takes the token of a role away from a device and closes its connections.",
+    summary: "Revokes a device's token for a role and closes its connections.",
   }),
 };

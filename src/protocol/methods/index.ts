@@ -2,6 +2,7 @@
 import type { MethodSpec } from "../method.ts";
 import { agentsMethods } from "./agents.ts";
 import { approvalsMethods } from "./approvals.ts";
+import { backupMethods } from "./backup.ts";
 import { browserMethods } from "./browser.ts";
 import { canvasMethods } from "./canvas.ts";
 import { channelsMethods } from "./channels.ts";
@@ -14,6 +15,8 @@ import { messagesMethods } from "./messages.ts";
 import { nodesMethods } from "./nodes.ts";
 import { pairingMethods } from "./pairing.ts";
 import { pluginsMethods } from "./plugins.ts";
+import { promptsMethods } from "./prompts.ts";
+import { securityMethods } from "./security.ts";
 import { sessionsMethods } from "./sessions.ts";
 import { configViewMethods, setupMethods } from "./setup.ts";
 import { skillsMethods } from "./skills.ts";
@@ -31,6 +34,8 @@ import { wizardMethods } from "./wizard.ts";
 export const AREAS = {
   system: systemMethods,
   update: updateMethods,
+  backup: backupMethods,
+  security: securityMethods,
   usage: usageMethods,
   config: configMethods,
   "config.view": configViewMethods,
@@ -52,6 +57,7 @@ export const AREAS = {
   chat: chatMethods,
   agent: agentMethods,
   sessions: sessionsMethods,
+  prompts: promptsMethods,
   view: viewMethods,
   nodes: nodesMethods,
   canvas: canvasMethods,

@@ -2,15 +2,15 @@ import { method } from "../method.ts";
 import { amount, choice, closed, count, done, effect, filled, flag, free, list, maybe, moment, number, open, text, texts } from "../pieces.ts";
 
 const ofAgent = { agentId: maybe(filled({ description: "Default: the default agent." })) };
-const timeZone = filled({ description: "In which times are shown: `agents.defaults.userTimezone`, else that of the machine." });
+const timeZone = filled({ description: "Time zone of the shown times: `agents.defaults.userTimezone`, otherwise that of the machine." });
 const lines = { path: text(), startLine: count(), endLine: count() };
 
 const Hit = open({
   ...lines,
-  score: number({ minimum: 0, maximum: 1, description: "The chance that this passage or one beside it holds the answer." }),
+  score: number({ minimum: 0, maximum: 1, description: "The probability that this passage or an adjacent one contains the answer." }),
   snippet: text(),
   source: choice(["memory", "sessions"]),
-  at: maybe(text({ description: "ISO time, where it is known." })),
+  at: maybe(text({ description: "ISO time, if known." })),
   role: maybe(choice(["user", "assistant"])),
   speaker: maybe(text()),
   heading: maybe(text({ description: "The headings above a passage of a note." })),
@@ -21,12 +21,12 @@ const Hit = open({
   supersededBy: maybe(text()),
   why: maybe(
     closed({
-      words: texts({ description: "Words of the question in its text." }),
-      about: texts({ description: "Those that are only in its heading or the name of its speaker." }),
+      words: texts({ description: "Words of the query in its text." }),
+      about: texts({ description: "Words that are only in its heading or its speaker's name." }),
       related: texts(),
       effects: list(closed({ feature: text(), effect: number(), value: number() })),
       ranked: number({ description: "The score by this evidence alone." }),
-      adjusted: maybe(choice(["question", "order", "age", "vectors"], { description: "Why `score` is another one." })),
+      adjusted: maybe(choice(["question", "order", "age", "vectors"], { description: "Why `score` differs." })),
     }),
   ),
   reasons: maybe(texts({ description: "With `explain`: what put it there, strongest first, each as a short phrase." })),
@@ -38,8 +38,8 @@ const Status = closed({
     backend: choice(["builtin", "qmd"]),
     files: amount(),
     chunks: amount(),
-    dirty: flag({ description: "Something changed that is not indexed yet." }),
-    indexing: flag({ description: "The index is still being made." }),
+    dirty: flag({ description: "There are changes that are not indexed yet." }),
+    indexing: flag({ description: "The index is still being built." }),
     enabled: flag(),
     workspaceDir: text(),
     dbPath: text(),
@@ -65,11 +65,11 @@ const Status = closed({
 });
 
 const Forgotten = closed({
-  n: count({ description: "Its number in this answer: `only` names it." }),
+  n: count({ description: "Its number in this response, for `only`." }),
   kind: choice(["note", "message"]),
   ...lines,
   text: text({ description: "The line, or the beginning of the message." }),
-  kept: maybe(text({ description: "Why it stays: its file is not changed. Without it, it is removed." })),
+  kept: maybe(text({ description: "Why it is kept: its file is not changed. If absent, it is removed." })),
   at: maybe(text()),
   role: maybe(text()),
   sessionId: maybe(text()),
@@ -79,7 +79,7 @@ const Forgotten = closed({
 
 const notePath = () => filled({ maxLength: 1000, description: "`MEMORY.md` or `memory/….md`." });
 
-/** Notes: the Markdown files that an agent remembers by. */
+/** Notes: the Markdown files of an agent's memory. */
 const notesMethods = {
   "memory.notes.list": method({
     access: "operator.read",
@@ -98,7 +98,7 @@ const notesMethods = {
     }),
     effect: false,
     module: "memory",
-    summary: "The notes of an agent: `MEMORY.md` first, then those of days from the newest on, then the others.",
+    summary: "Lists the notes of an agent: `MEMORY.md` first, then daily notes, newest first, then the others.",
   }),
   "memory.notes.get": method({
     access: "operator.read",
@@ -111,7 +111,7 @@ const notesMethods = {
     }),
     effect: false,
     module: "memory",
-    summary: "A note as it is on disk.",
+    summary: "Returns a note as it is on disk.",
   }),
   "memory.notes.set": method({
     access: "operator.admin",
@@ -120,21 +120,21 @@ const notesMethods = {
       path: notePath(),
       text: text(),
       hash: maybe(
-        text({ description: "What `memory.notes.get` gave: refused with `CONFLICT` when the file is another by now. Empty: there must be no such file." }),
+        text({ description: "Hash returned by `memory.notes.get`: refused with `CONFLICT` if the file has changed. Empty: the file must not exist." }),
       ),
     }),
     result: done({ agentId: filled(), path: text(), hash: text() }),
     effect: true,
     module: "memory",
-    summary: "Writes a note in one step.",
+    summary: "Writes a note atomically.",
   }),
   "memory.notes.delete": method({
     access: "operator.admin",
     params: effect({ ...ofAgent, path: notePath(), hash: maybe(text()) }),
-    result: done({ agentId: filled(), path: text(), undo: text({ description: "For `memory.notes.restore`, for a day." }), undoUntil: moment() }),
+    result: done({ agentId: filled(), path: text(), undo: text({ description: "For `memory.notes.restore`, valid for a day." }), undoUntil: moment() }),
     effect: true,
     module: "memory",
-    summary: "Removes a note. No search finds it any more; it can be restored for a day, then it is erased.",
+    summary: "Removes a note from disk and search. It can be restored for a day, then it is erased.",
   }),
   "memory.notes.restore": method({
     access: "operator.admin",
@@ -142,11 +142,11 @@ const notesMethods = {
     result: done({ agentId: filled(), path: text(), hash: text() }),
     effect: true,
     module: "memory",
-    summary: "Puts a removed note back, unless there is another of its name by now.",
+    summary: "Restores a removed note, unless another one has its name by now.",
   }),
 };
 
-/** What agents know. Ours. */
+/** Agents' memory. OpenClaw's own methods. */
 export const memoryMethods = {
   "memory.status": method({
     access: "operator.read",
@@ -157,16 +157,16 @@ export const memoryMethods = {
     result: closed({ agents: list(Status), timeZone }),
     effect: false,
     module: "memory",
-    summary: "What is indexed of each agent's notes and conversations.",
+    summary: "Returns what is indexed of each agent's notes and conversations.",
   }),
   "memory.search": method({
     access: "operator.read",
     params: closed({
       ...ofAgent,
-      query: filled({ maxLength: 200_000, description: "A question or some words. The first 4000 characters count." }),
+      query: filled({ maxLength: 200_000, description: "A question or keywords. Only the first 4000 characters are used." }),
       maxResults: maybe(count({ maximum: 200 })),
       minScore: maybe(number({ minimum: 0, maximum: 1 })),
-      explain: maybe(flag({ description: "Also answers how the question was understood, and what put each result where it is." })),
+      explain: maybe(flag({ description: "Also returns how the query was understood, and why each result has its rank." })),
       now: maybe(moment()),
     }),
     result: closed({
@@ -177,7 +177,7 @@ export const memoryMethods = {
       provider: maybe(text()),
       model: maybe(text()),
       ranker: choice(["learned", "fixed"]),
-      indexing: flag({ description: "The index is still being made: more may be found later." }),
+      indexing: flag({ description: "The index is still being built: more may be found later." }),
       ms: number({ minimum: 0 }),
       understood: maybe(
         open({
@@ -187,7 +187,7 @@ export const memoryMethods = {
           kind: text(),
           span: maybe(closed({ from: text(), to: text() })),
           wants: maybe(choice(["newest", "oldest"])),
-          text: text({ description: "All of it in one sentence." }),
+          text: text({ description: "Summary in one sentence." }),
         }),
       ),
     }),
@@ -197,19 +197,19 @@ export const memoryMethods = {
   }),
   "memory.index": method({
     access: "operator.write",
-    params: effect({ ...ofAgent, force: maybe(flag({ description: "Makes a new index that then replaces the old one." })) }),
+    params: effect({ ...ofAgent, force: maybe(flag({ description: "Builds a new index that then replaces the old one." })) }),
     result: done({
       agentId: filled(),
       files: amount(),
       changed: amount(),
       removed: amount(),
-      messages: amount({ description: "Messages that were added." }),
+      messages: amount({ description: "Number of messages added." }),
       issues: list(closed({ path: text(), why: text() })),
       ms: number({ minimum: 0 }),
     }),
     effect: true,
     module: "memory",
-    summary: "Brings the index of an agent up to date now.",
+    summary: "Updates the index of an agent now.",
   }),
   ...notesMethods,
   "memory.forget": method({
@@ -217,15 +217,18 @@ export const memoryMethods = {
     params: effect({
       ...ofAgent,
       text: maybe(
-        filled({ maxLength: 4000, description: "Lines of notes and messages that contain it, in any case; failing that, those with all of its words." }),
+        filled({
+          maxLength: 4000,
+          description: "Removes lines of notes and messages that contain this text, ignoring case; if there are none, those with all of its words.",
+        }),
       ),
       path: maybe(notePath()),
       startLine: maybe(count()),
       endLine: maybe(count()),
       sessionId: maybe(filled()),
       entryId: maybe(filled()),
-      preview: maybe(flag({ description: "Changes nothing and answers what would be removed." })),
-      plan: maybe(text({ description: "Of the preview: refused with `CONFLICT` when something else would be removed by now." })),
+      preview: maybe(flag({ description: "Changes nothing and returns what would be removed." })),
+      plan: maybe(text({ description: "From the preview: refused with `CONFLICT` if something else would be removed now." })),
       only: maybe(list(count(), { description: "Only these of the listed ones." })),
     }),
     result: done({
@@ -236,8 +239,8 @@ export const memoryMethods = {
       match: choice(["phrase", "words", "lines", "entry"]),
       items: list(Forgotten),
       copies: amount({ description: "Other records that repeat it: results of tools, summaries, deliveries, the queue." }),
-      truncated: flag({ description: "There is more than is listed; all of it is removed." }),
-      unreachable: texts({ description: "Where it may still be." }),
+      truncated: flag({ description: "There are more than are listed; all are removed." }),
+      unreachable: texts({ description: "Where copies may remain." }),
     }),
     effect: true,
     module: "memory",
@@ -255,8 +258,8 @@ export const memoryMethods = {
           sessionKey: maybe(text()),
           sessionId: text(),
           entryId: text({ description: "The result in the transcript, or the message that they came with." }),
-          runId: maybe(text({ description: "The turn, where it is still recorded: what `why` takes." })),
-          asked: maybe(text({ description: "How the message begins that the turn answered." })),
+          runId: maybe(text({ description: "The turn, if still recorded; accepted by `why`." })),
+          asked: maybe(text({ description: "The beginning of the message that the turn answered." })),
           query: text(),
           automatic: maybe(flag({ description: "They came with the message (`memorySearch.recall`); the query is the message." })),
           results: list(closed({ ...lines, score: number(), source: text(), snippet: text() })),
@@ -265,6 +268,6 @@ export const memoryMethods = {
     }),
     effect: false,
     module: "memory",
-    summary: "Which passages the model was given in which turn, by `memory_search` or with the message, newest first.",
+    summary: "Lists the passages that the model received in each turn, through `memory_search` or with the message, newest first.",
   }),
 };

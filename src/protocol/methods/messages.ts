@@ -16,7 +16,7 @@ export const messagesMethods = {
     result: open({ action: filled(), channel: maybe(text()) }),
     effect: true,
     module: "channels",
-    summary: "Sends, reacts, edits, deletes, pins, reads and whatever else a channel offers; `dryRun` only says what would happen.",
+    summary: "Sends, reacts, edits, deletes, pins, reads and runs other actions of a channel; `dryRun` only reports what would happen.",
   }),
   "message.resend": method({
     access: "operator.write",
@@ -24,6 +24,6 @@ export const messagesMethods = {
     result: open({ runId: filled(), messageId: filled(), channel: text() }),
     effect: true,
     module: "channels",
-    summary: "Sends the content of a delivery that failed again; `id` is its row, such as `out:17`.",
+    summary: "Retries a failed delivery; `id` is its row, such as `out:17`.",
   }),
 };

@@ -11,7 +11,14 @@ const specs = Object.entries(DECLARED_METHODS);
 
 /** Not among the 89: ours, and one that was documented later. */
 const ADDED = [
+  "agents.files.find",
   "agents.templates",
+  "backup.create",
+  "backup.list",
+  "backup.read",
+  "backup.remove",
+  "backup.restore",
+  "backup.verify",
   "canvas.action",
   "canvas.attach",
   "canvas.invoke",
@@ -23,9 +30,16 @@ const ADDED = [
   "channels.pairing.revoke",
   "channels.start",
   "channels.stop",
+  "chat.branch",
+  "chat.branches",
   "chat.entry",
   "chat.image",
+  "chat.file",
   "chat.page",
+  "chat.queued",
+  "chat.regenerate",
+  "chat.search",
+  "chat.steer",
   "chat.watch",
   "commands.list",
   "config.check",
@@ -35,29 +49,54 @@ const ADDED = [
   "config.versions",
   "cron.next",
   "cron.upcoming",
+  "exec.approval.history",
   "exec.approval.list",
+  "exec.approvals.explain",
   "exec.approvals.forget",
+  "exec.approvals.policy",
   "exec.approvals.remembered",
+  "exec.approvals.restore",
   "hooks.status",
   "login.code",
+  "node.invoke.cancel",
+  "node.invokes",
+  "node.pair.remove",
+  "node.invoke.progress",
+  "agents.files.restore",
+  "agents.files.version",
+  "agents.files.versions",
   "models.rests.clear",
   "models.rests.list",
   "overview",
+  "overview.history",
   "plugins.enable",
   "plugins.install",
   "plugins.list",
   "plugins.reload",
   "plugins.stats",
   "plugins.uninstall",
+  "prompts.list",
+  "prompts.put",
+  "prompts.remove",
   "channels.pairing.owner",
   "route.explain",
+  "security.audit",
+  "security.fix",
+  "security.progress",
   "sessions.context",
   "sessions.export",
   "sessions.pluginPatch",
+  "sessions.restore",
   "setup.channel",
   "setup.key",
   "setup.local",
   "setup.status",
+  "skills.add",
+  "skills.create",
+  "skills.file.get",
+  "skills.file.set",
+  "skills.remove",
+  "skills.review",
   "subagents.kill",
   "subagents.list",
   "subagents.steer",
@@ -78,6 +117,10 @@ const ADDED = [
   "memory.recalls",
   "memory.search",
   "memory.status",
+  "update.check",
+  "update.restart",
+  "update.status",
+  "usage.budgets",
   "why",
 ];
 
@@ -102,7 +145,7 @@ test("the methods that are handled but not advertised are the documented ones", 
   ]);
 });
 
-test("the events are the 19 documented ones, one for those who watch a session, two for those who show a canvas, one about sub-agents, one about installs for skills, one that cancels a command of a node, and two for questions of plugins", () => {
+test("the events are the 19 documented ones, one for those who watch a session, two for those who show a canvas, one about sub-agents, one about installs for skills, two about commands of nodes (one that cancels them, one with their output), and two for questions of plugins", () => {
   expect(Object.keys(DECLARED_EVENTS).sort()).toEqual(
     [
       ...names("events"),
@@ -110,6 +153,7 @@ test("the events are the 19 documented ones, one for those who watch a session, 
       "canvas.request",
       "chat.changed",
       "node.invoke.cancel",
+      "node.invoke.progress",
       "plugin.approval.requested",
       "plugin.approval.resolved",
       "skills.install.progress",
@@ -134,20 +178,27 @@ test("whatever changes something takes an idempotency key", () => {
   }
 });
 
-test("the documented keys stay required", () => {
+test("the documented keys stay required, and so do those that begin a run or name the command to cancel", () => {
   const required = specs.filter(([, spec]) => (spec.params as JsonSchema).required?.includes("idempotencyKey")).map(([name]) => name);
-  expect(required.sort()).toEqual(["agent", "chat.send", "node.invoke", "poll", "send"]);
+  expect(required.sort()).toEqual(["agent", "chat.regenerate", "chat.send", "node.invoke", "node.invoke.cancel", "poll", "send"]);
 });
 
 test("a method that takes a node's word is for nodes only, and the other way round", () => {
   const forNodes = specs.filter(([, spec]) => spec.access === "node").map(([name]) => name);
-  expect(forNodes.sort()).toEqual(["node.event", "node.invoke.result", "skills.bins"]);
+  expect(forNodes.sort()).toEqual(["node.event", "node.invoke.progress", "node.invoke.result", "skills.bins"]);
 });
 
 test("what only reads asks for no more than reading, except where secrets or other people's access are shown", () => {
   const more = specs.filter(([, spec]) => !spec.effect && spec.access !== "operator.read" && spec.access !== "node").map(([name, spec]) => [name, spec.access]);
   expect(Object.fromEntries(more)).toEqual({
     "agent.wait": "operator.write",
+    // Names and contents of the gateway's own files, and what could be attacked.
+    "backup.list": "operator.admin",
+    "backup.read": "operator.admin",
+    "security.audit": "operator.admin",
+    "skills.review": "operator.admin",
+    "security.progress": "operator.admin",
+    "update.status": "operator.admin",
     // Who shows a canvas answers for it.
     "canvas.attach": "operator.write",
     "canvas.result": "operator.write",
@@ -159,9 +210,12 @@ test("what only reads asks for no more than reading, except where secrets or oth
     "config.version": "operator.admin",
     "config.versions": "operator.admin",
     "device.pair.list": "operator.pairing",
+    "exec.approval.history": "operator.approvals",
     "exec.approval.list": "operator.approvals",
     "exec.approval.waitDecision": "operator.approvals",
+    "exec.approvals.explain": "operator.admin",
     "exec.approvals.get": "operator.admin",
+    "exec.approvals.policy": "operator.admin",
     "exec.approvals.node.get": "operator.admin",
     "exec.approvals.remembered": "operator.admin",
     "node.pair.list": "operator.pairing",

@@ -45,7 +45,7 @@ const pairing = {
     result: closed({ status: choice(["pending"]), request: NodePairRequestSchema, created: flag() }),
     effect: true,
     module: "nodes",
-    summary: "Asks to pair a node. Kept apart from device pairing: it does not decide who may connect.",
+    summary: "Requests pairing of a node. Separate from device pairing: it does not control who may connect.",
   }),
   "node.pair.list": method({
     access: "operator.pairing",
@@ -53,7 +53,7 @@ const pairing = {
     result: closed({ pending: list(NodePairRequestSchema), paired: list(PairedNode) }),
     effect: false,
     module: "nodes",
-    summary: "Nodes that wait and nodes that are paired.",
+    summary: "Lists pending and paired nodes.",
   }),
   "node.pair.approve": method({
     access: "operator.pairing",
@@ -61,7 +61,7 @@ const pairing = {
     result: closed({ requestId: filled(), node: PairedNode }),
     effect: true,
     module: "nodes",
-    summary: "Pairs a waiting node.",
+    summary: "Approves a pending node.",
   }),
   "node.pair.reject": method({
     access: "operator.pairing",
@@ -69,7 +69,15 @@ const pairing = {
     result: closed({ requestId: filled(), nodeId: filled() }),
     effect: true,
     module: "nodes",
-    summary: "Turns a waiting node away.",
+    summary: "Rejects a pending node.",
+  }),
+  "node.pair.remove": method({
+    access: "operator.pairing",
+    params: effect({ nodeId: filled() }),
+    result: closed({ nodeId: filled() }),
+    effect: true,
+    module: "nodes",
+    summary: "Removes a node that was approved with `node.pair.approve`. A node that is paired as a device is removed with `device.pair.remove`.",
   }),
   "node.pair.verify": method({
     access: "operator.pairing",
@@ -90,15 +98,48 @@ export const nodesMethods = {
     result: closed({ ts: moment(), nodes: list(closed(entry)) }),
     effect: false,
     module: "nodes",
-    summary: "All nodes, connected or paired.",
+    summary: "Lists all nodes, connected or paired.",
   }),
   "node.describe": method({
     access: "operator.read",
     params: closed({ nodeId: filled() }),
-    result: closed({ ts: moment(), ...entry }),
+    result: closed({
+      ts: moment(),
+      ...entry,
+      refused: maybe(
+        list(
+          closed({
+            command: filled(),
+            why: choice(["denied", "not-allowed"], {
+              description:
+                "`denied`: `gateway.nodes.denyCommands` names it. `not-allowed`: it is not a default of the platform, and `gateway.nodes.allowCommands` lacks it.",
+            }),
+          }),
+          { description: "Commands that the connected node offers and the configuration refuses." },
+        ),
+      ),
+    }),
     effect: false,
     module: "nodes",
-    summary: "One node.",
+    summary: "Returns one node.",
+  }),
+  "node.invokes": method({
+    access: "operator.read",
+    params: closed({ nodeId: filled() }),
+    result: closed({
+      invokes: list(
+        closed({
+          command: filled(),
+          startedAtMs: moment(),
+          outcome: choice(["running", "done", "failed"]),
+          durationMs: maybe(amount()),
+          message: maybe(text({ description: "Why it failed." })),
+        }),
+      ),
+    }),
+    effect: false,
+    module: "nodes",
+    summary: "Lists the last commands that a node was asked for since the gateway started, newest first, without their parameters and results.",
   }),
   "node.invoke": method({
     access: "operator.write",
@@ -107,12 +148,13 @@ export const nodesMethods = {
       command: filled(),
       params: maybe(anything()),
       timeoutMs: maybe(amount({ default: 30_000 })),
+      progress: maybe(flag({ description: "Sends this connection `node.invoke.progress` while the command runs, where the node can." })),
       idempotencyKey: idempotencyKey(),
     }),
     result: closed({ ok: flag(), nodeId: filled(), command: filled(), payload: maybe(anything()), payloadJSON: maybe(orNull(text())) }),
     effect: true,
     module: "nodes",
-    summary: "Runs a command on a node that it declared and that is allowed there.",
+    summary: "Runs a command that the node declared and that is allowed there.",
   }),
   "node.invoke.result": method({
     access: "node",
@@ -127,7 +169,23 @@ export const nodesMethods = {
     result: done({ ignored: maybe(flag()) }),
     effect: false,
     module: "nodes",
-    summary: "A node's answer to `node.invoke.request`; a late one is ignored.",
+    summary: "Returns a node's result for `node.invoke.request`; a late one is ignored.",
+  }),
+  "node.invoke.progress": method({
+    access: "node",
+    params: closed({ invokeId: filled(), nodeId: filled(), seq: amount(), chunk: text({ maxLength: 16_384 }) }),
+    result: done({ ignored: maybe(flag()) }),
+    effect: false,
+    module: "nodes",
+    summary: "Sends output of a command that runs on a node to the caller. `seq` increases; repeated or late parts are ignored.",
+  }),
+  "node.invoke.cancel": method({
+    access: "operator.write",
+    params: closed({ nodeId: filled(), idempotencyKey: filled({ maxLength: 512, description: "Key of the `node.invoke` to end." }) }),
+    result: done({ cancelled: flag({ description: "False when no command runs under the key." }) }),
+    effect: true,
+    module: "nodes",
+    summary: "Ends a command that runs on a node. Its caller gets `CANCELLED`; it may have taken effect.",
   }),
   "node.event": method({
     access: "node",
@@ -135,7 +193,7 @@ export const nodesMethods = {
     result: done({}),
     effect: true,
     module: "nodes",
-    summary: "Something that happened on a node: speech, a request to an agent, a finished command.",
+    summary: "Reports an event of a node: speech, a request to an agent, a finished command.",
   }),
   "node.rename": method({
     access: "operator.pairing",
@@ -143,7 +201,7 @@ export const nodesMethods = {
     result: closed({ nodeId: filled(), displayName: filled() }),
     effect: true,
     module: "nodes",
-    summary: "Gives a paired node another name.",
+    summary: "Renames a paired node.",
   }),
   "push.test": method({
     access: "operator.write",
@@ -156,7 +214,7 @@ export const nodesMethods = {
     result: open({ ok: flag(), status: number(), apnsId: maybe(text()), reason: maybe(text()) }),
     effect: true,
     module: "nodes",
-    summary: "Sends a test notification to a node.",
+    summary: "Sends a test notification to a node. Always unavailable: push notifications are not supported.",
     advertised: false,
   }),
 };

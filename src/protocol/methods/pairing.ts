@@ -22,19 +22,19 @@ export const pairingMethods = {
     }),
     effect: false,
     module: "channels",
-    summary: "Senders that wait to be let in, with their codes.",
+    summary: "Lists senders that wait for approval, with their codes.",
   }),
   "channels.pairing.approve": method({
     access: "operator.pairing",
     params: effect({
       ...decision,
       notify: maybe(flag()),
-      owner: maybe(flag({ description: "Makes the sender an owner, too. Needs `operator.admin`." })),
+      owner: maybe(flag({ description: "Also makes the sender an owner. Needs `operator.admin`." })),
     }),
     result: closed({ ...sender, notified: flag(), ...owned }),
     effect: true,
     module: "channels",
-    summary: "Approves the sender that holds the code, on its account only; with `notify` the sender is notified.",
+    summary: "Approves the sender with the code, on its account only; with `notify` the sender is notified.",
   }),
   "channels.pairing.owner": method({
     access: "operator.admin",
@@ -42,7 +42,7 @@ export const pairingMethods = {
     result: closed({ owners: list(closed({ path: text(), entries: list(text()) })) }),
     effect: true,
     module: "channels",
-    summary: "Names a sender in `commands.ownerAllowFrom`, or takes them out with `remove`; answers with who is an owner then.",
+    summary: "Adds a sender to `commands.ownerAllowFrom`, or removes it with `remove`; returns the resulting owners.",
   }),
   "channels.pairing.reject": method({
     access: "operator.pairing",
@@ -50,7 +50,7 @@ export const pairingMethods = {
     result: closed(sender),
     effect: true,
     module: "channels",
-    summary: "Turns the sender away that holds the code.",
+    summary: "Rejects the sender with the code.",
   }),
   "channels.pairing.allowed": method({
     access: "operator.pairing",
@@ -67,14 +67,14 @@ export const pairingMethods = {
     }),
     effect: false,
     module: "channels",
-    summary: "Who may write, by account: let in by pairing, and named by the configuration (`*` is everybody).",
+    summary: "Lists who may write, by account: approved by pairing, and named by the configuration (`*` is everybody).",
   }),
   "channels.pairing.revoke": method({
     access: "operator.pairing",
     params: effect({ channel: filled(), accountId: maybe(filled()), senderId: filled({ maxLength: 512 }) }),
-    result: closed({ ...place, path: maybe(text({ description: "The configuration lets the sender in all the same: here." })) }),
+    result: closed({ ...place, path: maybe(text({ description: "Where the configuration still allows the sender." })) }),
     effect: true,
     module: "channels",
-    summary: "Takes a sender off the list of those that were let in: the next message is a stranger's.",
+    summary: "Removes a sender from the approved ones: its next message counts as from an unknown sender.",
   }),
 };

@@ -57,7 +57,7 @@ const Plugin = open({
   configUiHints: maybe(anything()),
   configJsonSchema: maybe(anything()),
   generation: amount({ description: "0: its code was never loaded. Each reload adds one." }),
-  running: amount({ description: "Calls into it that have not ended." }),
+  running: amount({ description: "Calls into it that are still running." }),
   timers: amount(),
   servers: amount(),
   loadMs: maybe(number()),
@@ -78,8 +78,8 @@ const HookRow = open({
 });
 
 const effectOfSwitch = {
-  restart: flag({ description: "It takes effect after a restart, which was asked for." }),
-  does: text({ description: "What the gateway makes of it, for people." }),
+  restart: flag({ description: "It takes effect after a restart, which was requested." }),
+  does: text({ description: "What the gateway does about it, as text for people." }),
 };
 
 /** Code that extends the gateway. */
@@ -90,7 +90,7 @@ export const pluginsMethods = {
     result: closed({ workspaceDir: maybe(text()), plugins: list(Plugin), diagnostics: list(Diagnostic) }),
     effect: false,
     module: "plugins",
-    summary: "Every plugin that was found, what it registered, and what is wrong with it.",
+    summary: "Lists every plugin that was found, what it registered, and its problems.",
   }),
   "plugins.stats": method({
     access: "operator.read",
@@ -103,7 +103,7 @@ export const pluginsMethods = {
     }),
     effect: false,
     module: "plugins",
-    summary: "How often each plugin's hooks were called, how long they took, how often they failed.",
+    summary: "Returns how often each plugin's hooks were called, how long they took, and how often they failed.",
   }),
   "plugins.reload": method({
     access: "operator.admin",
@@ -111,7 +111,7 @@ export const pluginsMethods = {
     result: done({ plugin: Plugin, diagnostics: list(Diagnostic) }),
     effect: true,
     module: "plugins",
-    summary: "Reloads one plugin's code and settings. Running calls finish in the old code; if the new code cannot be loaded, the old code stays.",
+    summary: "Reloads one plugin's code and settings. Running calls finish with the old code; if the new code cannot be loaded, the old code stays.",
   }),
   "plugins.enable": method({
     access: "operator.admin",
@@ -140,13 +140,13 @@ export const pluginsMethods = {
         version: maybe(text()),
         source: text(),
         warnings: texts(),
-        problem: maybe(text({ description: "Why what was installed cannot be loaded. It is the first of the warnings as well." })),
+        problem: maybe(text({ description: "Why the installed plugin cannot be loaded. Also the first of the warnings." })),
         ...effectOfSwitch,
       }),
     ),
     effect: true,
     module: "plugins",
-    summary: "Installs a plugin. Answers `accepted` at once and again when it has ended.",
+    summary: "Installs a plugin. Responds `accepted` at once and again when it has finished.",
   }),
   "plugins.uninstall": method({
     access: "operator.admin",
@@ -154,7 +154,7 @@ export const pluginsMethods = {
     result: done({ id: filled(), removed: texts(), ...effectOfSwitch }),
     effect: true,
     module: "plugins",
-    summary: "Removes an installed plugin and what the configuration says of it.",
+    summary: "Removes an installed plugin and its configuration.",
   }),
   "sessions.pluginPatch": method({
     access: "operator.admin",
@@ -162,6 +162,6 @@ export const pluginsMethods = {
     result: done({ key: filled(), value: maybe(anything()) }),
     effect: true,
     module: "plugins",
-    summary: "Changes what a plugin keeps in a session; session rows show it as `pluginExtensions`.",
+    summary: "Changes a plugin's data in a session; session rows show it as `pluginExtensions`.",
   }),
 };

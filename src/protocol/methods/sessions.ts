@@ -23,6 +23,9 @@ const Patch = effect({
   groupActivation: maybe(orNull(choice(["mention", "always"]))),
   spawnedBy: field(),
   spawnDepth: maybe(orNull(amount())),
+  pinned: maybe(flag({ description: "At the top of lists." })),
+  folder: maybe(orNull(filled({ maxLength: 64, description: "The folder of lists that it is in. A folder exists as long as a session is in it." }))),
+  archived: maybe(flag({ description: "Hidden in lists, still found by searches. A new message unarchives it." })),
 });
 
 /** Stored conversations: find, change, reset. */
@@ -31,20 +34,28 @@ export const sessionsMethods = {
     access: "operator.read",
     params: closed({
       limit: maybe(count({ default: 200, description: "At most 500." })),
-      offset: maybe(amount({ description: "So many of the newest are left out: `nextOffset` of the page before." })),
+      offset: maybe(amount({ description: "Number of sessions to skip: `nextOffset` of the previous page." })),
       activeMinutes: maybe(count()),
       includeGlobal: maybe(flag()),
       includeUnknown: maybe(flag()),
       includeDerivedTitles: maybe(flag()),
       includeLastMessage: maybe(flag()),
       automation: maybe(flag({ description: "True: only sessions of jobs, webhooks, sub-agents and heartbeats. False: only the others." })),
+      archived: maybe(flag({ description: "True: only archived ones. False: only the others." })),
+      pinned: maybe(flag({ description: "True: only pinned ones. False: only the others." })),
+      filed: maybe(flag({ description: "True: only those in a folder. False: only the others." })),
+      folder: maybe(filled({ description: "Only those in this folder." })),
+      includeFolders: maybe(flag()),
+      cursor: maybe(
+        filled({ description: "`next` of the previous page. Unlike an offset it skips and repeats nothing when the list changes. Not with `search`." }),
+      ),
       label: maybe(label),
       spawnedBy: maybe(filled()),
       agentId: maybe(filled()),
       search: maybe(
         text({
           description:
-            "Words that are all in the name, how it began, the key or the session id; with `includeLastMessage` also in what was said last. One that begins with `agent:` is looked for in keys.",
+            "Words that all occur in the name, first message, key or session id; with `includeLastMessage` also in the last message. A word that begins with `agent:` is searched in keys.",
         }),
       ),
     }),
@@ -52,25 +63,28 @@ export const sessionsMethods = {
       ts: moment(),
       path: text(),
       count: amount(),
-      total: maybe(amount({ description: "So many fit, whatever the limit." })),
+      total: maybe(amount({ description: "Number of matches, regardless of the limit." })),
       limitApplied: maybe(count()),
       hasMore: maybe(flag()),
-      nextOffset: maybe(amount({ description: "Where the next page begins, when there is more." })),
-      incomplete: maybe(
-        flag({ description: "Transcripts of another program are still being imported: the search has not seen all of them. Search again later." }),
+      nextOffset: maybe(amount({ description: "Where the next page begins, if there is one." })),
+      next: maybe(filled({ description: "`cursor` of the next page, if there is one. Absent with `search`." })),
+      folders: maybe(
+        list(closed({ name: filled(), sessions: amount({ description: "Those that are not archived." }) }), {
+          description: "With `includeFolders`: all of them, by name.",
+        }),
       ),
+      incomplete: maybe(flag({ description: "Transcripts of another program are still being imported, so the search is incomplete. Search again later." })),
       defaults: closed({ modelProvider: orNull(text()), model: orNull(text()), contextTokens: orNull(number()) }),
       sessions: list(SessionRowSchema),
     }),
     effect: false,
     module: "sessions",
-    summary:
-      "A page of the sessions, newest first. `search` looks through names, first messages, keys and ids; with `includeLastMessage` also through last messages.",
+    summary: "Returns a page of sessions, newest first. `search` covers names, first messages, keys and ids; with `includeLastMessage` also last messages.",
   }),
   "sessions.preview": method({
     access: "operator.read",
     params: closed({
-      keys: list(filled(), { minItems: 1, description: "The first 64 are answered." }),
+      keys: list(filled(), { minItems: 1, description: "Only the first 64 are answered." }),
       limit: maybe(count({ default: 12, description: "At most 50." })),
       maxChars: maybe(count({ minimum: 20, default: 240 })),
     }),
@@ -86,7 +100,7 @@ export const sessionsMethods = {
     }),
     effect: false,
     module: "sessions",
-    summary: "The last lines of several sessions.",
+    summary: "Returns the last lines of several sessions.",
   }),
   "sessions.resolve": method({
     access: "operator.read",
@@ -102,7 +116,7 @@ export const sessionsMethods = {
     result: done({ key: filled() }),
     effect: false,
     module: "sessions",
-    summary: "The canonical key for one of a key, a session id and a label.",
+    summary: "Returns the canonical key for a key, session id or label.",
     advertised: false,
   }),
   "sessions.patch": method({
@@ -116,7 +130,7 @@ export const sessionsMethods = {
     }),
     effect: true,
     module: "sessions",
-    summary: "Changes settings of a session; `null` clears one. Makes the session when it is not there.",
+    summary: "Changes settings of a session; `null` clears one. Creates the session if it does not exist.",
   }),
   "sessions.reset": method({
     access: "operator.admin",
@@ -129,17 +143,30 @@ export const sessionsMethods = {
   "sessions.delete": method({
     access: "operator.admin",
     params: effect({ key: filled(), deleteTranscript: maybe(flag({ default: true })) }),
-    result: done({ key: filled(), deleted: flag(), archived: texts() }),
+    result: done({
+      key: filled(),
+      deleted: flag(),
+      archived: texts(),
+      undo: maybe(filled({ description: "`sessions.restore` takes it, for 30 days or until its transcript is pruned." })),
+    }),
     effect: true,
     module: "sessions",
     summary: "Removes a session. The main session stays.",
+  }),
+  "sessions.restore": method({
+    access: "operator.admin",
+    params: effect({ undo: filled({ description: "`undo` of `sessions.delete`." }) }),
+    result: done({ key: filled(), entry: StoredEntrySchema }),
+    effect: true,
+    module: "sessions",
+    summary: "Brings back a session that was deleted, with its messages and settings. Refused when its key is in use again.",
   }),
   "sessions.compact": method({
     access: "operator.admin",
     params: effect({
       key: filled(),
-      maxLines: maybe(count({ default: 400, description: "Keeps so many lines and asks no model." })),
-      instructions: maybe(text({ maxLength: 10_000, description: "What the summary is to look after." })),
+      maxLines: maybe(count({ default: 400, description: "Keeps this many lines, without calling a model." })),
+      instructions: maybe(text({ maxLength: 10_000, description: "What the summary should focus on." })),
     }),
     result: done({
       key: filled(),
@@ -152,6 +179,6 @@ export const sessionsMethods = {
     }),
     effect: true,
     module: "sessions",
-    summary: "Sums up what was said so far. With `maxLines`, or where no agent can: keeps the last lines of a transcript and puts the rest away.",
+    summary: "Summarizes the conversation so far. With `maxLines`, or without an agent: keeps the last lines of a transcript and archives the rest.",
   }),
 };

@@ -1,5 +1,6 @@
+import { AnsweringSchema } from "../answering.ts";
 import { method } from "../method.ts";
-import { amount, anything, choice, closed, count, done, effect, filled, flag, list, map, maybe, moment, none, orNull, text, texts } from "../pieces.ts";
+import { amount, anything, choice, closed, count, done, effect, filled, flag, list, map, maybe, moment, none, text, texts } from "../pieces.ts";
 
 const Issue = closed({
   path: text(),
@@ -13,7 +14,7 @@ const Change = closed({ path: text(), kind: choice(["added", "removed", "changed
 
 const Reload = closed({
   kind: choice(["none", "hot", "restart"]),
-  paths: list(closed({ path: text(), does: text({ description: "What this change makes happen." }) })),
+  paths: list(closed({ path: text(), does: text({ description: "What this change causes." }) })),
 });
 
 const written = { path: text(), hash: text(), reload: Reload };
@@ -22,17 +23,17 @@ const written = { path: text(), hash: text(), reload: Reload };
 export const configViewMethods = {
   "config.check": method({
     access: "operator.admin",
-    params: closed({ raw: text({ description: "JSON5: the whole file. Hidden secrets stay what they are." }) }),
+    params: closed({ raw: text({ description: "JSON5: the whole file. Hidden secrets stay unchanged." }) }),
     result: closed({
       valid: flag(),
       issues: list(Issue),
       warnings: list(Issue),
-      changes: list(Change, { description: "Against the file as it is. Secrets are hidden." }),
+      changes: list(Change, { description: "Compared to the current file. Secrets are hidden." }),
       reload: Reload,
     }),
     effect: false,
     module: "config",
-    summary: "What would be wrong with a configuration, what it would change, and whether that needs a restart. Nothing is written.",
+    summary: "Checks a configuration: its problems, what it would change, and whether that needs a restart. Nothing is written.",
   }),
   "config.edit": method({
     access: "operator.admin",
@@ -44,7 +45,7 @@ export const configViewMethods = {
     result: closed({ raw: text({ description: "Secrets hidden; comments and order kept." }) }),
     effect: false,
     module: "config",
-    summary: "The text of the configuration with values set and removed, for an editor. Nothing is written.",
+    summary: "Returns the text of the configuration with values set and removed, for an editor. Nothing is written.",
   }),
   "config.versions": method({
     access: "operator.admin",
@@ -54,7 +55,7 @@ export const configViewMethods = {
     }),
     effect: false,
     module: "config",
-    summary: "The last versions of the configuration file.",
+    summary: "Lists the last versions of the configuration file.",
   }),
   "config.version": method({
     access: "operator.admin",
@@ -62,11 +63,11 @@ export const configViewMethods = {
     result: closed({
       id: filled(),
       raw: text({ description: "Secrets hidden." }),
-      changes: list(Change, { description: "That going back to it would make." }),
+      changes: list(Change, { description: "What restoring it would change." }),
     }),
     effect: false,
     module: "config",
-    summary: "One of the last versions of the configuration file.",
+    summary: "Returns one of the last versions of the configuration file.",
   }),
   "config.restore": method({
     access: "operator.admin",
@@ -74,9 +75,12 @@ export const configViewMethods = {
     result: done(written),
     effect: true,
     module: "config",
-    summary: "Puts one of the last versions of the configuration file back.",
+    summary: "Restores one of the last versions of the configuration file.",
   }),
 };
+
+/** Only where this field has this value; a field with choices that nobody set has its first one. */
+const When = closed({ path: filled(), is: filled() });
 
 const Field = closed({
   path: filled({ description: "Below the channel's section." }),
@@ -85,6 +89,9 @@ const Field = closed({
   secret: flag(),
   required: flag(),
   placeholder: maybe(text()),
+  choices: maybe(list(closed({ value: filled(), label: filled() }), { description: "The first one is the default." })),
+  value: maybe(text({ description: "What is set now, of a field with choices." })),
+  when: maybe(When),
 });
 
 /** One thing in a drawn window; exactly one of its kinds is set. */
@@ -102,12 +109,18 @@ const Drawn = closed({
 
 const Step = closed({
   text: filled(),
+  when: maybe(When),
+  copy: maybe(
+    list(closed({ text: filled(), when: maybe(When) }), {
+      description: "Text to paste there. `{gateway}` stands for the public https address of the gateway, `{<path>}` for the value or placeholder of a field.",
+    }),
+  ),
   picture: maybe(
     closed({
       window: text({ description: "Title of the window." }),
       menu: maybe(texts()),
       shows: maybe(list(Drawn)),
-      click: maybe(texts({ description: "Labels that are pointed at, in this order." })),
+      click: maybe(texts({ description: "Labels to highlight, in this order." })),
     }),
   ),
 });
@@ -118,7 +131,7 @@ export const setupMethods = {
     access: "operator.read",
     params: none(),
     result: closed({
-      answering: closed({ model: orNull(text()), offline: flag(), why: text() }),
+      answering: AnsweringSchema,
       providers: list(
         closed({
           id: filled(),
@@ -128,7 +141,7 @@ export const setupMethods = {
           from: maybe(text({ description: "Where the key comes from." })),
           model: maybe(text()),
         }),
-        { description: "That a key can be added for, the usual ones first." },
+        { description: "Providers that a key can be added for, the usual ones first." },
       ),
       local: list(closed({ id: filled(), label: text(), url: text(), running: flag(), models: texts() })),
       channels: list(
@@ -138,7 +151,7 @@ export const setupMethods = {
           configured: flag(),
           enabled: flag(),
           help: maybe(text()),
-          steps: list(Step, { description: "What to do at the platform before the fields can be filled in." }),
+          steps: list(Step, { description: "What to do on the platform before the fields can be filled in." }),
           fields: list(Field),
         }),
       ),
@@ -147,27 +160,27 @@ export const setupMethods = {
     }),
     effect: false,
     module: "app",
-    summary: "Which model answers and why, and what can be added in one step.",
+    summary: "Returns which model answers and why, and what can be added in one step.",
   }),
   "setup.key": method({
     access: "operator.admin",
     params: effect({
       provider: filled(),
-      key: maybe(filled({ maxLength: 8192, description: "Absent: the one that is there." })),
-      model: maybe(filled({ description: "Shall answer, whether or not the key could be checked." })),
+      key: maybe(filled({ maxLength: 8192, description: "Absent: the existing one." })),
+      model: maybe(filled({ description: "Use this model, whether or not the key could be checked." })),
       check: maybe(flag({ default: true })),
     }),
     result: done({
       provider: filled(),
-      model: text({ description: "What answers from now on." }),
-      offered: maybe(text({ description: "What could answer with the key and does not." })),
+      model: text({ description: "The model that answers from now on." }),
+      offered: maybe(text({ description: "Models that could answer with the key but do not." })),
       checked: choice(["accepted", "refused", "unreachable", "skipped"]),
       detail: maybe(text()),
     }),
     effect: true,
     module: "app",
     summary:
-      "Keeps a provider's key and lets one of its models answer. A key that the provider refuses is not kept; one that could not be checked displaces nothing that answers.",
+      "Stores a provider's key and selects one of its models. A key that the provider rejects is not stored; a key that could not be checked does not replace a working model.",
   }),
   "setup.local": method({
     access: "operator.admin",
@@ -175,7 +188,7 @@ export const setupMethods = {
     result: done({ model: text() }),
     effect: true,
     module: "app",
-    summary: "Lets a model that runs on this machine answer.",
+    summary: "Selects a model that runs on this machine.",
   }),
   "setup.channel": method({
     access: "operator.admin",
@@ -183,7 +196,7 @@ export const setupMethods = {
     result: done({ channel: filled(), accountId: filled(), reload: Reload }),
     effect: true,
     module: "app",
-    summary: "Writes a channel's section and turns it on.",
+    summary: "Writes a channel's section and enables it.",
   }),
   "route.explain": method({
     access: "operator.read",
@@ -202,14 +215,14 @@ export const setupMethods = {
       agentId: filled(),
       sessionKey: filled(),
       matchedBy: filled(),
-      because: text({ description: "Why the session is the one it is." }),
+      because: text({ description: "Why this session was chosen." }),
       binding: maybe(text({ description: "The binding that decided: its place in the configuration." })),
-      broadcast: maybe(list(closed({ agentId: filled(), sessionKey: filled() }), { description: "These answer, and nobody else." })),
+      broadcast: maybe(list(closed({ agentId: filled(), sessionKey: filled() }), { description: "Only these answer." })),
       steps: list(closed({ tier: text(), text: text(), matched: flag() })),
-      bindings: list(closed({ path: text(), agentId: text(), tier: text(), text: text(), matched: flag() }), { description: "What became of every binding." }),
+      bindings: list(closed({ path: text(), agentId: text(), tier: text(), text: text(), matched: flag() }), { description: "Result for every binding." }),
     }),
     effect: false,
     module: "routing",
-    summary: "Which agent and session a message would go to, and why.",
+    summary: "Returns which agent and session a message would go to, and why.",
   }),
 };

@@ -2,7 +2,7 @@ import { method } from "../method.ts";
 import { amount, choice, closed, count, done, effect, filled, flag, list, maybe, moment, number, text } from "../pieces.ts";
 
 const Subagent = closed({
-  runId: filled({ description: "Another one after it was steered." }),
+  runId: filled({ description: "Changes when it is steered." }),
   sessionKey: filled(),
   requesterSessionKey: filled({ description: "The session that started it: a conversation, or another sub-agent." }),
   agentId: filled(),
@@ -10,14 +10,14 @@ const Subagent = closed({
   task: text({ description: "At most 2000 characters of it." }),
   status: choice(["queued", "running", "done", "failed", "timed out", "killed"]),
   error: maybe(text()),
-  model: maybe(text({ description: "`provider/model`: the one it used last, else the one that was chosen for it." })),
+  model: maybe(text({ description: "`provider/model`: the last one used, otherwise the one chosen for it." })),
   depth: amount(),
   createdAt: moment(),
   startedAt: maybe(moment()),
   endedAt: maybe(moment()),
-  tokens: closed({ input: amount(), output: amount(), total: amount({ description: "With what was cached." }) }),
+  tokens: closed({ input: amount(), output: amount(), total: amount({ description: "Including cached tokens." }) }),
   costUsd: number({ minimum: 0 }),
-  reported: flag({ description: "Its result is on its way to the one who asked for it, or nobody waits for it." }),
+  reported: flag({ description: "Its result was handed over for delivery, or nobody waits for it." }),
   hasSession: flag({ description: "Its session can be opened: it was not deleted or archived." }),
 });
 
@@ -28,29 +28,29 @@ export const subagentsMethods = {
   "subagents.list": method({
     access: "operator.read",
     params: closed({
-      sessionKey: maybe(filled({ description: "Only what is below this session." })),
-      recentMinutes: maybe(count({ default: 1440, maximum: 10_080, description: "Ended ones no longer ago than this." })),
+      sessionKey: maybe(filled({ description: "Only descendants of this session." })),
+      recentMinutes: maybe(count({ default: 1440, maximum: 10_080, description: "Include those that ended within this time." })),
       limit: maybe(count({ default: 200, maximum: 500 })),
     }),
     result: closed({ ts: moment(), subagents: list(Subagent), truncated: flag({ description: "There are more." }) }),
     effect: false,
     module: "automation",
-    summary: "Sub-agents that run or ended lately, oldest first, with what each has cost; `requesterSessionKey` makes a tree of them.",
+    summary: "Lists sub-agents that run or ended recently, oldest first, with their cost; `requesterSessionKey` links them into a tree.",
   }),
   "subagents.kill": method({
     access: "operator.write",
     params: effect(ofChild),
-    result: done({ killed: amount({ description: "How many were stopped." }) }),
+    result: done({ killed: amount({ description: "Number of stopped runs." }) }),
     effect: true,
     module: "automation",
-    summary: "Stops a sub-agent with everything that it started.",
+    summary: "Stops a sub-agent and everything it started.",
   }),
   "subagents.steer": method({
     access: "operator.write",
     params: effect({ ...ofChild, message: filled({ maxLength: 4000 }) }),
-    result: done({ steered: flag({ description: "False: it had ended already." }), runId: filled() }),
+    result: done({ steered: flag({ description: "False: it had already ended." }), runId: filled() }),
     effect: true,
     module: "automation",
-    summary: "Has a sub-agent go on with a message instead of with what it does.",
+    summary: "Interrupts a sub-agent and continues it with a message.",
   }),
 };

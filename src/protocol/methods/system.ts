@@ -33,9 +33,9 @@ const rests = list(
     id: filled({ description: "An auth profile, or where the key comes from: env:<NAME>, config:<path>." }),
     provider: maybe(text()),
     modelId: maybe(text({ description: "Absent: all models." })),
-    kind: filled({ description: "auth, billing, rate_limit, format; timeout, overloaded and network rest for at most a minute." }),
+    kind: filled({ description: "auth, billing, rate_limit, format; timeout, overloaded and network have a cooldown of at most a minute." }),
     until: moment(),
-    reason: maybe(text({ description: "What the provider answered last." })),
+    reason: maybe(text({ description: "The provider's last error." })),
   }),
 );
 
@@ -64,7 +64,7 @@ export const systemMethods = {
     result: HealthSchema,
     effect: false,
     module: "gateway",
-    summary: "How the gateway, its channels and agents are. Looked at once a minute unless `probe` is set.",
+    summary: "Returns the health of the gateway, its channels and agents. Checked once a minute unless `probe` is set.",
   }),
   status: method({
     access: "operator.read",
@@ -72,19 +72,19 @@ export const systemMethods = {
     result: Status,
     effect: false,
     module: "gateway",
-    summary: "An overview of sessions, heartbeats and channels. Without `operator.admin` paths, defaults and recent sessions are left out.",
+    summary: "Returns an overview of sessions, heartbeats and channels. Without `operator.admin` paths, defaults and recent sessions are left out.",
   }),
   "logs.tail": method({
     access: "operator.read",
     params: closed({
-      cursor: maybe(amount({ description: "Byte offset to go on from." })),
+      cursor: maybe(amount({ description: "Byte offset to continue from." })),
       limit: maybe(count({ maximum: 5000, default: 500 })),
       maxBytes: maybe(count({ maximum: 1_000_000, default: 250_000 })),
     }),
     result: closed({ file: text(), cursor: amount(), size: amount(), lines: texts(), truncated: maybe(flag()), reset: maybe(flag()) }),
     effect: false,
     module: "gateway",
-    summary: "Lines of the log file from a byte offset on.",
+    summary: "Returns lines of the log file from a byte offset.",
   }),
   "models.list": method({
     access: "operator.read",
@@ -98,13 +98,13 @@ export const systemMethods = {
           contextWindow: maybe(count()),
           reasoning: maybe(flag()),
           input: maybe(texts()),
-          hasKey: maybe(flag({ description: "Its provider can be asked: there is a credential, or it needs none." })),
+          hasKey: maybe(flag({ description: "Its provider can be used: there is a credential, or it needs none." })),
         }),
       ),
     }),
     effect: false,
     module: "models",
-    summary: "Models that may be chosen.",
+    summary: "Lists the models that may be chosen.",
   }),
   "models.rests.list": method({
     access: "operator.read",
@@ -112,7 +112,7 @@ export const systemMethods = {
     result: closed({ rests }),
     effect: false,
     module: "models",
-    summary: "Credentials that are left alone for now after failures: which, for which model, why and until when.",
+    summary: "Lists credentials in cooldown after failures: which, for which model, why and until when.",
   }),
   "models.rests.clear": method({
     access: "operator.admin",
@@ -120,7 +120,7 @@ export const systemMethods = {
     result: closed({ cleared: rests }),
     effect: true,
     module: "models",
-    summary: "Ends such rests: the next call tries the credential again.",
+    summary: "Ends cooldowns: the next call tries the credential again.",
   }),
   "system-presence": method({
     access: "operator.read",
@@ -128,7 +128,7 @@ export const systemMethods = {
     result: list(PresenceSchema),
     effect: false,
     module: "gateway",
-    summary: "Programs that are connected or were a short time ago, newest first.",
+    summary: "Lists clients that are connected or were recently, newest first.",
   }),
   "system-event": method({
     access: "operator.admin",
@@ -144,7 +144,7 @@ export const systemMethods = {
     result: orNull(HeartbeatEventSchema),
     effect: false,
     module: "automation",
-    summary: "The newest heartbeat event.",
+    summary: "Returns the newest heartbeat event.",
   }),
   "hooks.status": method({
     access: "operator.read",
@@ -152,7 +152,7 @@ export const systemMethods = {
     result: closed({ hooks: list(closed({ name: text(), file: maybe(text()), error: maybe(text({ description: "Why it is not called." })) })) }),
     effect: false,
     module: "automation",
-    summary: "What became of the hooks from files when the gateway loaded them.",
+    summary: "Lists the hooks from files and whether they loaded.",
   }),
   "set-heartbeats": method({
     access: "operator.admin",
@@ -160,7 +160,7 @@ export const systemMethods = {
     result: closed({ ok: flag(), enabled: flag() }),
     effect: true,
     module: "automation",
-    summary: "Turns heartbeats on or off until the next start.",
+    summary: "Enables or disables heartbeats until the next start.",
   }),
   wake: method({
     access: "operator.write",

@@ -28,7 +28,7 @@ export const talkMethods = {
     }),
     effect: false,
     module: "config",
-    summary: "Settings for talking. The key only with `includeSecrets`.",
+    summary: "Returns the talk mode settings. The key only with `includeSecrets`.",
   }),
   "talk.mode": method({
     access: "operator.write",
@@ -36,19 +36,19 @@ export const talkMethods = {
     result: closed({ enabled: flag(), phase: orNull(text()), ts: moment() }),
     effect: true,
     module: "nodes",
-    summary: "Turns talking on or off and tells every client.",
+    summary: "Turns talk mode on or off and notifies every client.",
   }),
   "talk.ready": method({
     access: "operator.read",
     params: ignored(),
     result: closed({
-      hears: texts({ description: "Who recognises speech, in the order in which they are asked." }),
-      speaks: texts({ description: "Who speaks, in that order." }),
+      hears: texts({ description: "Speech recognition providers, in the order they are tried." }),
+      speaks: texts({ description: "Speech providers, in the order they are tried." }),
       interruptOnSpeech: flag({ description: "Speech stops when the user speaks." }),
     }),
     effect: false,
     module: "media",
-    summary: "Whether a client can talk with the gateway.",
+    summary: "Returns whether a client can use speech with the gateway.",
   }),
   "talk.transcribe": method({
     access: "operator.write",
@@ -56,7 +56,7 @@ export const talkMethods = {
     result: closed({ text: text({ description: "Empty: no words were recognised." }), provider: text() }),
     effect: false,
     module: "media",
-    summary: "What is said in a recording. Nothing of it is stored.",
+    summary: "Transcribes a recording. Nothing is stored.",
   }),
   "talk.speak": method({
     access: "operator.write",
@@ -69,7 +69,7 @@ export const talkMethods = {
     }),
     effect: false,
     module: "media",
-    summary: "Speaks a text. Nothing of it is stored.",
+    summary: "Converts text to speech. Nothing is stored.",
   }),
   "voicewake.get": method({
     access: "operator.read",
@@ -77,15 +77,15 @@ export const talkMethods = {
     result: triggers,
     effect: false,
     module: "nodes",
-    summary: "Words that wake the gateway.",
+    summary: "Returns the wake words.",
   }),
   "voicewake.set": method({
     access: "operator.write",
-    params: effect({ triggers: texts({ description: "The first 32, 64 characters each; empty brings the usual ones back." }) }),
+    params: effect({ triggers: texts({ description: "The first 32, 64 characters each; empty restores the defaults." }) }),
     result: triggers,
     effect: true,
     module: "nodes",
-    summary: "Sets the words that wake the gateway.",
+    summary: "Sets the wake words.",
   }),
 };
 
@@ -107,7 +107,7 @@ export const ttsMethods = {
     }),
     effect: false,
     module: "media",
-    summary: "Whether answers are spoken, and by whom.",
+    summary: "Returns whether answers are spoken, and by which provider.",
   }),
   "tts.providers": method({
     access: "operator.read",
@@ -118,7 +118,7 @@ export const ttsMethods = {
     }),
     effect: false,
     module: "media",
-    summary: "Who can speak.",
+    summary: "Lists speech providers.",
   }),
   "tts.enable": method({
     access: "operator.write",
@@ -126,7 +126,7 @@ export const ttsMethods = {
     result: enabled,
     effect: true,
     module: "media",
-    summary: "Answers are spoken from now on.",
+    summary: "Turns spoken answers on.",
   }),
   "tts.disable": method({
     access: "operator.write",
@@ -134,7 +134,7 @@ export const ttsMethods = {
     result: enabled,
     effect: true,
     module: "media",
-    summary: "Answers are not spoken any more.",
+    summary: "Turns spoken answers off.",
   }),
   "tts.setProvider": method({
     access: "operator.write",
@@ -142,14 +142,20 @@ export const ttsMethods = {
     result: closed({ provider: speaker }),
     effect: true,
     module: "media",
-    summary: "Chooses who speaks.",
+    summary: "Selects the speech provider.",
   }),
   "tts.convert": method({
     access: "operator.write",
     params: effect({ text: filled(), channel: maybe(text()) }),
-    result: closed({ audioPath: text(), provider: text(), outputFormat: text(), voiceCompatible: flag() }),
+    result: closed({
+      audioPath: text(),
+      provider: text(),
+      outputFormat: text(),
+      voiceCompatible: flag(),
+      failures: maybe(texts({ description: "Providers that were tried first and failed, each with the reason." })),
+    }),
     effect: true,
     module: "media",
-    summary: "Speaks a text into a file.",
+    summary: "Converts text to an audio file.",
   }),
 };

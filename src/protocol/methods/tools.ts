@@ -6,8 +6,8 @@ const source = choice(["core", "plugin", "channel"]);
 const Verdict = closed({
   name: filled(),
   allowed: flag(),
-  layer: maybe(text({ description: "The step of the policy that decided." })),
-  path: maybe(text({ description: "Where it stands in the configuration." })),
+  layer: maybe(text({ description: "The policy step that decided." })),
+  path: maybe(text({ description: "Its path in the configuration." })),
   entry: maybe(text({ description: "The entry there that decided." })),
   why: text(),
   source: text({ description: "`core`, `plugin:<id>` or `channel:<id>`." }),
@@ -32,7 +32,7 @@ const Listed = closed({
   parameters: free(),
 });
 
-/** Tools that agents can use: which there are, and who may use them. */
+/** The tools that agents can use, and who may use them. */
 export const toolsMethods = {
   "tools.catalog": method({
     access: "operator.read",
@@ -40,7 +40,7 @@ export const toolsMethods = {
     result: closed({ agentId: filled(), tools: list(Listed) }),
     effect: false,
     module: "tools",
-    summary: "All tools that an agent could be given.",
+    summary: "Lists all tools that an agent could have.",
   }),
   "tools.explain": method({
     access: "operator.read",
@@ -48,11 +48,11 @@ export const toolsMethods = {
       sessionKey: maybe(filled()),
       agentId: maybe(filled()),
       tool: maybe(filled()),
-      path: maybe(filled({ description: "A file, absolute: what its agent may do with it is answered as well." })),
+      path: maybe(filled({ description: "An absolute file path: the response includes what the agent may do with it." })),
     }),
     result: closed({ agentId: filled(), sessionKey: filled(), tools: list(Verdict), file: maybe(FileAnswer) }),
     effect: false,
     module: "tools",
-    summary: "For each tool whether a session may use it, and what decided that.",
+    summary: "Returns for each tool whether a session may use it, and what decided that.",
   }),
 };

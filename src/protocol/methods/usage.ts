@@ -1,5 +1,5 @@
 import { method } from "../method.ts";
-import { amount, anything, closed, count, day, filled, flag, ignored, list, maybe, moment, number, open, orNull, text } from "../pieces.ts";
+import { amount, anything, choice, closed, count, day, filled, flag, ignored, list, maybe, moment, none, number, open, orNull, text } from "../pieces.ts";
 
 /** Tokens and their price. */
 const totals = {
@@ -18,9 +18,9 @@ const totals = {
 
 /** Sessions that used something. Together they are all that was used. */
 const BySession = closed({
-  rows: list(closed({ key: filled(), name: text(), count: amount(), totals: closed(totals) }), { description: "Those that cost or used most." }),
+  rows: list(closed({ key: filled(), name: text(), count: amount(), totals: closed(totals) }), { description: "Those with the highest cost or usage." }),
   others: closed({ sessions: amount(), totals: closed(totals) }),
-  removed: closed({ sessions: amount({ description: "That are not there any more." }), totals: closed(totals) }),
+  removed: closed({ sessions: amount({ description: "Sessions that no longer exist." }), totals: closed(totals) }),
 });
 
 const Aggregates = open({
@@ -30,6 +30,7 @@ const Aggregates = open({
   byProvider: list(anything()),
   byAgent: list(anything()),
   byChannel: list(anything()),
+  byWork: maybe(list(anything())),
   bySession: maybe(BySession),
   latency: maybe(anything()),
   dailyLatency: maybe(list(anything())),
@@ -37,8 +38,38 @@ const Aggregates = open({
   daily: list(anything()),
 });
 
+const spent = closed({ usd: number(), tokens: number() });
+
 /** What was used and what it cost. */
 export const usageMethods = {
+  "usage.budgets": method({
+    access: "operator.read",
+    params: none(),
+    result: closed({
+      nowMs: moment(),
+      timeZone: text({ description: "Of days and months." }),
+      budgets: list(
+        closed({
+          path: filled({ description: "In the configuration." }),
+          per: choice(["day", "month"]),
+          period: closed({ name: text(), from: moment(), to: moment() }),
+          agent: maybe(text()),
+          sender: maybe(text()),
+          provider: maybe(text()),
+          limit: closed({ usd: maybe(number()), tokens: maybe(number()) }),
+          used: spent,
+          reserved: maybe(spent),
+          share: number({ description: "Of the tighter limit; 1 is all of it." }),
+          warnAt: number(),
+          onLimit: choice(["stop", "warn"]),
+          state: choice(["ok", "warn", "stop"]),
+        }),
+      ),
+    }),
+    effect: false,
+    module: "models",
+    summary: "Returns how much of each budget is used in its period. A budget per agent, sender or provider has a row for each one with usage.",
+  }),
   "usage.status": method({
     access: "operator.read",
     params: ignored(),
@@ -56,7 +87,7 @@ export const usageMethods = {
     }),
     effect: false,
     module: "models",
-    summary: "How much of each provider's allowance is used.",
+    summary: "Returns how much of each provider's allowance is used.",
   }),
   "usage.cost": method({
     access: "operator.read",
@@ -64,7 +95,7 @@ export const usageMethods = {
     result: closed({ updatedAt: moment(), days: amount(), daily: list(closed({ ...totals, date: day() })), totals: closed(totals) }),
     effect: false,
     module: "sessions",
-    summary: "Tokens and cost by day, in UTC.",
+    summary: "Returns tokens and cost by day, in UTC.",
   }),
   "sessions.usage": method({
     access: "operator.read",
@@ -93,7 +124,7 @@ export const usageMethods = {
     }),
     effect: false,
     module: "sessions",
-    summary: "Tokens and cost by session, with sums by model, provider, agent and channel.",
+    summary: "Returns tokens and cost by session, with totals by model, provider, agent and channel.",
     advertised: false,
   }),
   "sessions.usage.timeseries": method({
@@ -117,7 +148,7 @@ export const usageMethods = {
     }),
     effect: false,
     module: "sessions",
-    summary: "Tokens and cost of a session over time.",
+    summary: "Returns tokens and cost of a session over time.",
     advertised: false,
   }),
   "sessions.usage.logs": method({
@@ -128,7 +159,7 @@ export const usageMethods = {
     }),
     effect: false,
     module: "sessions",
-    summary: "What was said in a session, with the tokens of each line.",
+    summary: "Returns the messages of a session, with the tokens of each line.",
     advertised: false,
   }),
 };

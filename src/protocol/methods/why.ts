@@ -19,9 +19,9 @@ const About = closed({
   conversation: maybe(text()),
   sender: maybe(text()),
   sessionKey: maybe(text()),
-  sessionName: maybe(text({ description: "What the session is called." })),
+  sessionName: maybe(text({ description: "Display name of the session." })),
   agentId: maybe(text()),
-  asked: maybe(text({ description: "How the message begins, in one line." })),
+  asked: maybe(text({ description: "The beginning of the message, in one line." })),
   start: maybe(Start),
 });
 
@@ -32,7 +32,7 @@ const Step = closed({
   text: text(),
   details: maybe(free()),
   lane: choice(["arrival", "queue", "plugins", "turn", "model", "tools", "delivery"], { description: "Where it is drawn." }),
-  parent: maybe(amount({ description: "The step that it is a part of: its place in `steps`." })),
+  parent: maybe(amount({ description: "Index in `steps` of the step that it belongs to." })),
 });
 
 const Story = closed({
@@ -44,7 +44,7 @@ const Story = closed({
     todo: maybe(text({ description: "What to do about it." })),
   }),
   steps: list(Step),
-  others: list(About, { description: "Other messages that the same words could mean." }),
+  others: list(About, { description: "Other messages that match the same text." }),
 });
 
 /** What became of messages. */
@@ -57,11 +57,11 @@ export const whyMethods = {
         description:
           "A message id, `channel:account:chat:message`, a session key or id, a run id, `in:<inbox row>`, `out:<outbox row>`, or `recent`: of all sessions.",
       }),
-      last: maybe(count({ maximum: 50, description: "Of a session, or of all: so many messages, newest first." })),
+      last: maybe(count({ maximum: 50, description: "For a session, or all: number of messages, newest first." })),
     }),
     result: closed({ stories: list(Story), now: maybe(moment()) }),
     effect: false,
     module: "conversation",
-    summary: "The story of a message from its receipt to its outcome: gate, route, plugins, queue, models, tools, delivery.",
+    summary: "Returns the trace of a message from its receipt to its outcome: gate, route, plugins, queue, models, tools, delivery.",
   }),
 };

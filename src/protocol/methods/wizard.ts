@@ -50,6 +50,6 @@ export const wizardMethods = {
     result: standing,
     effect: false,
     module: "app",
-    summary: "How far the wizard is.",
+    summary: "Returns the state of the wizard.",
   }),
 };

@@ -19,7 +19,10 @@ interface RoutingFields {
   From?: string | undefined;
   To?: string | undefined;
   SessionKey?: string | undefined;
+  /** The session of the chat that a thread belongs to. A thread's new session begins with what was said there. */
   ParentSessionKey?: string | undefined;
+  /** The same, with the session that the host has for that chat. */
+  InheritsParentSession?: boolean | undefined;
   AccountId?: string | undefined;
   ChatType?: string | undefined;
   Provider?: string | undefined;

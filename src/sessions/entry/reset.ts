@@ -132,6 +132,7 @@ const CLEARED: ReadonlySet<string> = new Set([
   "queueCap",
   "queueDrop",
   "displayName",
+  "title",
   "subject",
   "groupChannel",
   "space",

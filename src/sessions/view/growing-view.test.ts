@@ -4,7 +4,8 @@ import type { TranscriptEntry } from "../../protocol/index.ts";
 import { pathItem, type PathItem } from "./item.ts";
 import { view, type View, type ViewMemo } from "./view.ts";
 
-const MODEL = { provider: "p", id: "m", contextWindow: 2_000 };
+const WINDOW = 2_000;
+const LARGE_WINDOW = 200_000;
 const callId = fc.constantFrom("a", "b", "a_2", "b|x");
 const text = fc.oneof(fc.constantFrom("", "hello"), fc.string({ maxLength: 30 }), fc.constant("long ".repeat(300)));
 
@@ -22,7 +23,8 @@ const message = fc.oneof(
     role: fc.constant("toolResult"),
     toolCallId: callId,
     toolName: fc.constant("read"),
-    content: text.map((said) => [{ type: "text", text: said }]),
+    content: fc.oneof(text, fc.constant("page ".repeat(3000))).map((said) => [{ type: "text", text: said }]),
+    details: fc.option(fc.record({ page: fc.record({ key: fc.constantFrom("t1", "t2"), whole: fc.boolean() }) }), { nil: undefined }),
   }),
 );
 const entry = fc.oneof(
@@ -33,21 +35,21 @@ const entry = fc.oneof(
 );
 
 const items = (entries: readonly object[]): readonly PathItem[] => entries.map((one, at) => pathItem({ ...one, id: `e${at}` } as TranscriptEntry));
-const seen = (path: readonly PathItem[], historyLimit?: number, memo?: ViewMemo): View =>
-  view({ path, model: MODEL, settings: { historyLimit }, now: 0, memo });
+const seen = (path: readonly PathItem[], historyLimit?: number, memo?: ViewMemo, contextWindow = WINDOW): View =>
+  view({ path, model: { provider: "p", id: "m", contextWindow }, settings: { historyLimit }, now: 0, memo });
 
 test("a path that grows looks as it would look to a reader who sees it for the first time", () => {
   fc.assert(
-    fc.property(fc.array(entry, { maxLength: 24 }), fc.array(fc.nat(24), { maxLength: 6 }), (entries, stops) => {
+    fc.property(fc.array(entry, { maxLength: 24 }), fc.array(fc.nat(24), { maxLength: 6 }), fc.constantFrom(WINDOW, LARGE_WINDOW), (entries, stops, window) => {
       const path = items(entries);
       const memo = {};
       for (const stop of stops) {
         const part = path.slice(0, stop);
         const fresh = items(entries.slice(0, stop));
-        const known = seen(part, undefined, memo);
-        expect(known).toEqual(seen(fresh));
+        const known = seen(part, undefined, memo, window);
+        expect(known).toEqual(seen(fresh, undefined, undefined, window));
         // A limit that nothing reaches makes it take the long way.
-        expect(known).toEqual(seen(fresh, 1_000));
+        expect(known).toEqual(seen(fresh, 1_000, undefined, window));
       }
     }),
     { numRuns: 500 },

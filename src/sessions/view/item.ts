@@ -22,6 +22,8 @@ export interface PathItem {
   readonly byUser?: true;
   /** Set where the images above are left out. */
   readonly leavesOutImages?: true;
+  /** Set on a result that shows a page which later results show again. `whole`: those before it with this key say nothing more about the page. */
+  readonly page?: { readonly key: string; readonly whole: boolean };
   /** When the provider's prompt cache was used, and by what, if this entry says so. */
   readonly touch?: { readonly at: number; readonly provider: string; readonly model: string };
 }
@@ -30,11 +32,11 @@ const summaryTag = (lead: string, summary: string): string => `${lead}\n\n<summa
 
 /** How a model is shown what a compaction left of the conversation. */
 export function compactionText(summary: string): string {
-  return summaryTag("This conversation began earlier; what happened up to here was condensed into this summary:", summary);
+  return summaryTag("This conversation started earlier; this summary covers what happened up to here:", summary);
 }
 
 export function branchText(summary: string): string {
-  return summaryTag("The conversation was continued from an earlier point; this is what happened on the way that was left:", summary);
+  return summaryTag("The conversation was continued from an earlier point; this is what happened on the branch that was left:", summary);
 }
 
 function entryMessage(entry: TranscriptEntry): ModelMessage | undefined {
@@ -48,7 +50,7 @@ function entryMessage(entry: TranscriptEntry): ModelMessage | undefined {
 }
 
 /** What an entry means for others on its path. */
-type Marks = Pick<PathItem, "firstKeptId" | "resultChars" | "byUser" | "leavesOutImages" | "touch">;
+type Marks = Pick<PathItem, "firstKeptId" | "resultChars" | "byUser" | "leavesOutImages" | "page" | "touch">;
 
 function marksOf(entry: TranscriptEntry, message: ModelMessage | undefined): Marks {
   if (entry.type === "compaction") return { firstKeptId: filledText(entry["firstKeptEntryId"]) ?? "" };
@@ -60,7 +62,15 @@ function marksOf(entry: TranscriptEntry, message: ModelMessage | undefined): Mar
     return asked ? { touch: { at: message.timestamp, provider: message.provider, model: message.model } } : {};
   }
   const stored = entry["message"];
+  if (message.role === "toolResult") return isRecord(stored) ? pageMark(stored["details"]) : {};
   return isRecord(stored) && stored["role"] === "user" && stored["provenance"] === undefined ? { byUser: true } : {};
+}
+
+/** What a tool says in the details of its result: `{page: {key, whole}}`. */
+function pageMark(details: unknown): Marks {
+  const page = isRecord(details) ? details["page"] : undefined;
+  const key = isRecord(page) ? filledText(page["key"]) : undefined;
+  return key === undefined || !isRecord(page) ? {} : { page: { key, whole: page["whole"] === true } };
 }
 
 /** Fewer would say nothing. */

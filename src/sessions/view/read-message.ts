@@ -30,23 +30,23 @@ const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const DATA_URL = /^data:[^,]{0,100};base64,/;
 
-const imageNote = (text: string): TextContent => ({ type: "text", text: `[image left out: ${text}]` });
+const imageNote = (text: string): TextContent => ({ type: "text", text: `[image omitted: ${text}]` });
 
 /** An image block as providers take it, or a note in its place. What it claims to be does not count, its bytes do. */
 function readImage(block: Fields): ImageContent | TextContent {
   const data = textOf(block["data"])?.replace(DATA_URL, "") ?? "";
   const bytes = Math.floor((data.length * 3) / 4);
-  if (bytes > MAX_IMAGE_BYTES) return imageNote(`${formatBytes(bytes)} is more than ${formatBytes(MAX_IMAGE_BYTES)}`);
+  if (bytes > MAX_IMAGE_BYTES) return imageNote(`${formatBytes(bytes)} exceeds ${formatBytes(MAX_IMAGE_BYTES)}`);
   if (data.length % 4 !== 0 || !BASE64.test(data)) return imageNote(data === "" ? "it is empty" : "its data is damaged");
   const { type, problem } = checkImage(Buffer.from(data, "base64"));
   return problem === undefined ? { type: "image", data, mimeType: type } : imageNote(problem);
 }
 
 /** Stands where an image was that is too old to be shown again. */
-export const OLDER_IMAGE: TextContent = imageNote("later ones are shown instead");
+export const OLDER_IMAGE: TextContent = imageNote("only later images are shown");
 
 /** Stands where an image was that the provider refused. */
-export const REFUSED_IMAGE: TextContent = imageNote("the provider refused the pictures that were sent up to here");
+export const REFUSED_IMAGE: TextContent = imageNote("the provider rejected the earlier images");
 
 type Part = TextContent | ImageContent;
 

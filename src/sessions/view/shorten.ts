@@ -55,6 +55,33 @@ function withoutFirstImages(pieces: readonly Piece[], count: number, note: TextC
   });
 }
 
+/** Pages that were shown again are left out together, once they come to this: each time the provider's prompt cache begins again at the first of them. */
+const OLD_PAGE_CHARS = 12_000;
+const OLD_PAGE = "[an older view of this tab, left out because a later one follows]";
+
+/** Leaves a note in place of pages that a later result shows whole. What is left out stays so when the path grows. */
+export function withLatestPages(path: readonly PathItem[], pieces: readonly Piece[]): { readonly pieces: readonly Piece[]; readonly replaced: number } {
+  const current = new Map<string, number[]>();
+  const old: number[] = [];
+  const gone = new Set<number>();
+  let chars = 0;
+  for (const [n, piece] of pieces.entries()) {
+    const page = isResult(piece) ? path[piece.at]?.page : undefined;
+    if (!page) continue;
+    const before = current.get(page.key) ?? [];
+    if (page.whole) {
+      for (const earlier of before) chars += pieces[earlier]?.chars ?? 0;
+      old.push(...before);
+    }
+    current.set(page.key, page.whole ? [n] : [...before, n]);
+    if (chars < OLD_PAGE_CHARS) continue;
+    for (const earlier of old.splice(0)) gone.add(earlier);
+    chars = 0;
+  }
+  if (gone.size === 0) return { pieces, replaced: 0 };
+  return { pieces: pieces.map((piece, n) => (gone.has(n) && isResult(piece) ? withText(piece, OLD_PAGE) : piece)), replaced: gone.size };
+}
+
 export interface Pruned {
   readonly pieces: readonly Piece[];
   readonly trimmed: number;

@@ -114,6 +114,33 @@ describe("calls and their results", () => {
   });
 });
 
+describe("pages that are shown again", () => {
+  const shown = (id: string, chars: number, page: Spoken): Spoken[] => [calls(id), result(id, id.repeat(chars), { details: { page } })];
+  const pages = (list: readonly Spoken[]): readonly string[] =>
+    linesOf(look(list)).flatMap((line) => (line.startsWith("result") ? [line.includes("older view") ? "-" : line.slice(-1)] : []));
+
+  test("older ones leave in steps, so that requests between two steps begin alike", () => {
+    const steps = ["a", "b", "c", "d", "e", "f", "g", "h"].map((id) => shown(id, 5000, { key: "t1", whole: true }));
+    const seen = steps.map((_, at) => pages(steps.slice(0, at + 1).flat()).join(""));
+    expect(seen).toEqual(["a", "ab", "abc", "---d", "---de", "---def", "------g", "------gh"]);
+  });
+
+  test("changes leave with the page they belong to; parts, other tabs and what is shown now stay", () => {
+    const whole = { key: "t1", whole: true };
+    const part = { key: "t1", whole: false };
+    const list = [
+      ...shown("a", 9000, whole),
+      ...shown("b", 4000, part),
+      ...shown("o", 9000, { key: "t2", whole: true }),
+      [calls("x"), result("x", "x".repeat(9000))],
+    ].flat();
+    expect(pages(list).join("")).toBe("abox");
+    const after = [...list, ...shown("c", 9000, whole), ...shown("d", 4000, part)];
+    expect(pages(after).join("")).toBe("--oxcd");
+    expect(look(after).dropped.replaced).toBe(2);
+  });
+});
+
 describe("what stands in for other things", () => {
   test("a prompt of another session says where it is from", () => {
     const provenance = { kind: "inter_session", sourceSessionKey: "agent:main:main", sourceTool: "sessions_send" };

@@ -4,7 +4,7 @@ import { contextSize, tokensOfChars, type ContextSize } from "../usage.ts";
 import { contextFrom, contextOf, isCompaction, limitsOf, pathItem, weightOf, type PathItem, type Piece } from "./item.ts";
 import { pair, type UsedIds } from "./pairing.ts";
 import type { PruningSettings, ViewSettings } from "./settings.ts";
-import { cutMarked, guard, isPrunable, lastTurns, prune, prunedUpTo, withNewestImages, withoutRefusedImages } from "./shorten.ts";
+import { cutMarked, guard, isPrunable, lastTurns, prune, prunedUpTo, withLatestPages, withNewestImages, withoutRefusedImages } from "./shorten.ts";
 
 /** What the view has to know of a model. */
 export interface ViewModel {
@@ -53,6 +53,8 @@ export interface Dropped {
   readonly unanswered: number;
   /** Images that the provider refused, and older ones beyond the number that is sent. */
   readonly images: number;
+  /** Results that show a page which a later result shows again. */
+  readonly replaced: number;
   /** Results shortened because the prompt cache has expired. */
   readonly trimmed: number;
   /** Results removed because the prompt cache has expired. */
@@ -95,7 +97,8 @@ function shortened(
 ): View {
   const context = contextOf(path);
   const recent = lastTurns(context.pieces, settings.historyLimit, context.compactedAt);
-  const accepted = withoutRefusedImages(path, recent);
+  const latest = withLatestPages(path, recent);
+  const accepted = withoutRefusedImages(path, latest.pieces);
   const newest = withNewestImages(accepted.pieces, settings.maxImages ?? MAX_IMAGES);
   const paired = pair(newest.pieces);
   const pruned = pruning
@@ -118,6 +121,7 @@ function shortened(
       results: paired.results,
       unanswered: paired.unanswered,
       images: newest.left + accepted.left,
+      replaced: latest.replaced,
       trimmed: pruned.trimmed,
       cleared: pruned.cleared,
       guarded: guarded + marked.cut,
@@ -139,6 +143,7 @@ interface Whole {
   readonly since: number;
   readonly unreadable: number;
   readonly results: number;
+  readonly replaced: number;
   readonly used: UsedIds;
 }
 
@@ -150,7 +155,7 @@ export interface ViewMemo {
   known?: Whole | undefined;
 }
 
-const NOTHING = { messages: [], estimate: 0, weight: 0, longestResult: 0, images: 0, unreadable: 0, results: 0 } as const;
+const NOTHING = { messages: [], estimate: 0, weight: 0, longestResult: 0, images: 0, unreadable: 0, results: 0, replaced: 0 } as const;
 
 /**
  * The view of a path that is shown as it is, in time of what is new since the last one. Undefined when something of it has to be left out: it does not
@@ -161,7 +166,8 @@ function wholeView(path: readonly PathItem[], window: number, { maxImages = MAX_
   const from = known?.items.length ?? 0;
   if (path.slice(from).some(({ resultChars, leavesOutImages }) => resultChars !== undefined || leavesOutImages)) return undefined;
   const added = known ? contextFrom(path, from) : contextOf(path);
-  const { pieces, results, unanswered, used } = pair(added.pieces, known?.used);
+  const latest = withLatestPages(path, added.pieces);
+  const { pieces, results, unanswered, used } = pair(latest.pieces, known?.used);
   const before = known ?? NOTHING;
   let { estimate, weight, longestResult, images } = before;
   for (const piece of pieces) {
@@ -180,20 +186,22 @@ function wholeView(path: readonly PathItem[], window: number, { maxImages = MAX_
     since: known ? known.since : sinceOf(pieces, added.compactedAt),
     unreadable: before.unreadable + added.unreadable,
     results: before.results + results,
+    replaced: before.replaced + latest.replaced,
     used: used.size === 0 && known ? known.used : new Map([...(known?.used ?? []), ...used]),
   };
   // A call that has no result may still get it: what was made of it does not last.
   if (unanswered === 0) memo.known = whole;
   const limits = limitsOf(window);
   if (weight > limits.total || longestResult > limits.result || images > maxImages) return undefined;
-  const dropped: Dropped = { history: 0, unreadable: whole.unreadable, results: whole.results, unanswered, images: 0, trimmed: 0, cleared: 0, guarded: 0 };
+  const { unreadable, replaced } = whole;
+  const dropped: Dropped = { history: 0, unreadable, results: whole.results, unanswered, images: 0, replaced, trimmed: 0, cleared: 0, guarded: 0 };
   return { messages: whole.messages, estimate, size: contextSize(whole.messages, whole.since), window, fits: true, dropped };
 }
 
-/** What is known of the beginning of this path, unless a compaction came since: it puts other things first. */
+/** What is known of the beginning of this path, unless a compaction or a page came since: they change what is shown before them. */
 function knownBeginning({ known }: ViewMemo, path: readonly PathItem[]): Whole | undefined {
   if (!known || known.items.length > path.length) return undefined;
-  for (const [at, item] of path.entries()) if (at < known.items.length ? item !== known.items[at] : isCompaction(item)) return undefined;
+  for (const [at, item] of path.entries()) if (at < known.items.length ? item !== known.items[at] : isCompaction(item) || item.page) return undefined;
   return known;
 }
 

@@ -120,7 +120,10 @@ async function channels({ deps, offers }: Quick): Promise<Status["channels"]> {
       enabled: isObject(section) && section["enabled"] !== false && off === undefined,
       ...(said === undefined ? {} : { help: said }),
       steps: [...steps],
-      fields: [...fields],
+      fields: fields.map((field) => {
+        const set = isObject(section) ? section[field.path] : undefined;
+        return field.choices && typeof set === "string" ? { ...field, value: set } : field;
+      }),
     };
   });
 }
@@ -141,7 +144,7 @@ async function keyOf(
   const auth = await host.auth();
   const [first] = await auth.candidates(provider);
   const secret = first && (await auth.credential(first)).apiKey;
-  if (!first || secret === undefined) throw new AppError("NOT_FOUND", `there is no key for ${providerLabel(provider)} yet; give one`);
+  if (!first || secret === undefined) throw new AppError("NOT_FOUND", `no key for ${providerLabel(provider)} yet; enter one`);
   return { credential: first.type === "token" ? { type: "token", provider, token: secret } : { type: "api_key", provider, key: secret } };
 }
 
@@ -225,8 +228,8 @@ async function modelFor(host: SetupHost, provider: string, wanted: string | unde
 
 /** What is pasted may also be one of Anthropic's setup-tokens. */
 async function credentialFor(provider: string, key: string): Promise<{ readonly profileId: string; readonly credential: AuthProfileCredential }> {
-  if (key === "") throw new AppError("INVALID_INPUT", "the key is empty");
-  if (/[\s\p{Cc}]/u.test(key)) throw new AppError("INVALID_INPUT", "the key has spaces or line ends in it; copy it alone");
+  if (key === "") throw new AppError("INVALID_INPUT", "Required");
+  if (/[\s\p{Cc}]/u.test(key)) throw new AppError("INVALID_INPUT", "the key contains spaces or line breaks; copy only the key");
   const { setupTokenProblem } = await loadProfiles();
   if (provider === "anthropic" && setupTokenProblem(key) === undefined) {
     return { profileId: "anthropic:manual", credential: { type: "token", provider, token: key } };

@@ -6,14 +6,14 @@ import type { Flow, SetupAnswers, ResetScope } from "../answers.ts";
 import type { SetupHost } from "../host.ts";
 
 const RISK = [
-  "An agent reads files, runs commands and sends messages when its tools are on.",
-  "A message from a stranger can talk it into things you would not do.",
+  "An agent can read files, run commands and send messages.",
+  "A message from a stranger can trick it into doing things you don't want.",
   "",
-  "- Let in only people you know: pairing and allowlists are on from the start.",
-  "- Keep secrets away from what its tools can read, or turn on the sandbox.",
-  "- Use the best model you can for a bot that others can write to.",
+  "- Allow only people you know. Pairing and allowlists are on by default.",
+  "- Keep secrets out of reach of its tools, or turn on the sandbox.",
+  "- Use a strong model if other people can message the agent.",
   "",
-  "How to keep it safe: docs/channels/access.md and docs/agent/sandbox.md",
+  "Read more: docs/channels/access.md and docs/agent/sandbox.md",
 ].join("\n");
 
 /** The user has to accept the risk before anything is set up. */
@@ -24,8 +24,8 @@ export async function acceptRisk(ask: Asker | undefined, answers: SetupAnswers):
       "INVALID_INPUT",
       "--non-interactive needs --accept-risk: agents can run commands and send messages; give it when you have read docs/channels/access.md",
     );
-  await ask.note(RISK, "Before you begin");
-  if (!(await ask.confirm({ message: "I know what this can do. Go on?", initialValue: false }))) throw left();
+  await ask.note(RISK, "Security");
+  if (!(await ask.confirm({ message: "I understand what an agent can do. Continue?", initialValue: false }))) throw left();
 }
 
 /** A file with errors is not built upon. */
@@ -42,9 +42,9 @@ export function requireValidFile({ config }: SetupHost, answers: SetupAnswers): 
 export async function chooseFlow(ask: Asker | undefined, answers: SetupAnswers): Promise<Flow> {
   if (answers.flow || !ask) return answers.flow ?? "quickstart";
   return ask.select<Flow>({
-    message: "How much do you want to decide?",
+    message: "Setup mode",
     options: [
-      { value: "quickstart", label: "QuickStart", hint: "the usual settings; everything can be changed later" },
+      { value: "quickstart", label: "QuickStart", hint: "recommended settings; you can change everything later" },
       { value: "advanced", label: "Manual", hint: "port, address, credentials, Tailscale, service" },
     ],
     initialValue: "quickstart",
@@ -62,23 +62,23 @@ export async function handleExisting(host: SetupHost, draft: Draft, ask: Asker |
   const { exists, path, config } = host.config.snapshot();
   if (!ask || !exists || Object.keys(config).every((key) => key === "meta")) return !ask;
   const handling = await ask.select<Handling>({
-    message: `There is a configuration: ${path}`,
+    message: `Existing configuration found: ${path}`,
     options: [
-      { value: "keep", label: "Keep", hint: "ask only for what is missing" },
-      { value: "modify", label: "Modify", hint: "ask for everything, with what is set as the answer" },
+      { value: "keep", label: "Keep", hint: "only ask for missing settings" },
+      { value: "modify", label: "Modify", hint: "review every setting" },
       // Under a running gateway nothing can be taken away.
-      ...(host.insideGateway ? [] : [{ value: "reset" as const, label: "Reset", hint: "put it away and start over" }]),
+      ...(host.insideGateway ? [] : [{ value: "reset" as const, label: "Reset", hint: "start over; existing files are renamed, not deleted" }]),
     ],
     initialValue: "keep",
   });
   if (handling === "reset") {
     draft.reset(
       await ask.select<ResetScope>({
-        message: "What is put away? Nothing is deleted: it gets another name.",
+        message: "What do you want to reset? Files are renamed, not deleted.",
         options: [
-          { value: "config", label: "The configuration" },
+          { value: "config", label: "Configuration" },
           { value: "config+creds+sessions", label: "Configuration, credentials and conversations" },
-          { value: "full", label: "All of that and the workspace" },
+          { value: "full", label: "Everything, including the workspace" },
         ],
         initialValue: "config",
       }),

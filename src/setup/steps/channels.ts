@@ -2,17 +2,17 @@ import { isObject, parsePath, valueAt } from "../../config/index.ts";
 import { AppError } from "../../base/errors.ts";
 import type { ChannelPlugin, DmPolicy, HostConfig, RuntimeEnv } from "../../protocol/index.ts";
 import { accountFromQuestions, guardedSetup, type MadeAccount } from "../channel-account.ts";
-import { channelOffers, sectionWith, type ChannelOffer } from "../channel-offers.ts";
+import { channelOffers, isFor, sectionWith, type ChannelOffer } from "../channel-offers.ts";
 import type { Setup } from "../context.ts";
 import { chooseOwner } from "./owner.ts";
 
 /** Who may write to a channel that was just set up. */
 
 const HINTS: Readonly<Record<DmPolicy, string>> = {
-  pairing: "a stranger gets a code, and you let them in",
-  allowlist: "only those whom you name",
-  open: "everybody: their words reach your agent's tools",
-  disabled: "nobody; groups only",
+  pairing: "strangers get a code that you approve",
+  allowlist: "only people you list",
+  open: "anyone can message the agent and reach its tools",
+  disabled: "no direct messages; groups only",
 };
 
 /** QuickStart lets in only people who are named, where the channel is made for that. */
@@ -29,9 +29,9 @@ async function named(setup: Setup, plugin: ChannelPlugin, policy: Policy, { next
   const current = policy.getCurrent(next);
   const how =
     current === "pairing"
-      ? `strangers get a code; let them in with: openclaw pairing approve ${plugin.id} <code> (yourself with --owner)`
+      ? `strangers get a code; approve it with: openclaw pairing approve ${plugin.id} <code> (add --owner for yourself)`
       : `it stays "${current}"`;
-  await setup.notify(`nobody is named for ${policy.label}: ${how}`);
+  await setup.notify(`No allowed senders for ${policy.label}: ${how}`);
   return next;
 }
 
@@ -47,7 +47,7 @@ async function chooseSenders(setup: Setup, plugin: ChannelPlugin, made: MadeAcco
   const current = policy.getCurrent(next);
   const offered = (["pairing", "allowlist", "open", "disabled"] as const).filter((value) => value !== "allowlist" || policy.promptAllowFrom);
   const chosen = await ask.select<DmPolicy>({
-    message: `Who may write to ${policy.label} directly?`,
+    message: `Who may send direct messages on ${policy.label}?`,
     options: offered.map((value) => ({ value, label: value, hint: HINTS[value] })),
     initialValue: offered.find((value) => value === current) ?? "pairing",
   });
@@ -68,9 +68,15 @@ const RUNTIME: RuntimeEnv = {
 async function byFields({ ask, draft }: Setup, offer: ChannelOffer): Promise<void> {
   if (!ask) return;
   const fields: Record<string, unknown> = {};
-  for (const { path, label, help, secret, required, placeholder } of offer.fields) {
+  for (const field of offer.fields) {
+    const { path, label, help, secret, required, placeholder, choices } = field;
+    if (!isFor(offer, fields, field)) continue;
+    if (choices) {
+      fields[path] = await ask.select({ message: label, options: [...choices] });
+      continue;
+    }
     const message = help === undefined ? label : `${label}: ${help}`;
-    const validate = (text: string): string | undefined => (required && text.trim() === "" ? "something has to stand here" : undefined);
+    const validate = (text: string): string | undefined => (required && text.trim() === "" ? "Required" : undefined);
     fields[path] = secret ? await ask.password({ message, placeholder, validate }) : await ask.text({ message, placeholder, validate });
   }
   draft.merge({ channels: { [offer.id]: sectionWith(offer, draft.config, "default", fields) } });
@@ -103,8 +109,8 @@ export async function setUpChannels(setup: Setup): Promise<readonly string[]> {
   if (offers.length === 0) return [];
   const isThere = (id: string): boolean => isObject(draft.config.channels?.[id]);
   const chosen = await ask.multiselect<string>({
-    message: "Which channels shall people write on? (none: the page and the terminal only)",
-    options: offers.map(({ id, label, help }) => ({ value: id, label, hint: isThere(id) ? "set up; choose it to change it" : help })),
+    message: "Which channels do you want to connect? (none: Control UI and terminal only)",
+    options: offers.map(({ id, label, help }) => ({ value: id, label, hint: isThere(id) ? "connected; select to change" : help })),
     initialValues: [],
   });
   for (const id of chosen) {

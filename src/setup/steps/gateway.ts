@@ -16,9 +16,9 @@ const TOKEN_BYTES = 24;
 
 const BIND_HINTS: Readonly<Record<Bind, string>> = {
   loopback: "this machine only",
-  lan: "everybody on the network, with the token",
+  lan: "everyone on the network who has the token",
   tailnet: "your Tailscale network",
-  auto: "this machine, else the network",
+  auto: "this machine, or the network if that fails",
   custom: "gateway.customBindHost",
 };
 
@@ -36,7 +36,7 @@ async function chooseBind({ answers, draft }: Setup, ask: Asker | undefined): Pr
   if (answers.gateway?.bind) return answers.gateway.bind;
   if (!ask) return usual;
   return ask.select<Bind>({
-    message: "Who can reach it?",
+    message: "Who can reach the gateway?",
     options: BINDS.map((value) => ({ value, label: value, hint: BIND_HINTS[value] })),
     initialValue: usual,
   });
@@ -47,7 +47,7 @@ async function chooseTailscale({ answers, draft }: Setup, ask: Asker | undefined
   if (answers.gateway?.tailscale) return answers.gateway.tailscale;
   if (!ask) return usual;
   return ask.select<TailscaleMode>({
-    message: "Show it through Tailscale?",
+    message: "Expose it through Tailscale?",
     options: TAILSCALE_MODES.map((value) => ({ value, label: value })),
     initialValue: usual,
   });
@@ -68,9 +68,9 @@ async function chooseAuth(
     fromFlags ??
     (asker
       ? await asker.select<string>({
-          message: "How do clients prove themselves?",
+          message: "How do clients sign in?",
           options: [
-            { value: "token", label: "Token", hint: "made here" },
+            { value: "token", label: "Token", hint: "generated for you" },
             { value: "password", label: "Password", hint: "needed for Tailscale Funnel" },
           ],
           initialValue: usual === "password" ? "password" : "token",
@@ -79,13 +79,13 @@ async function chooseAuth(
   if (tailscale === "funnel" && mode !== "password")
     throw new AppError(
       "INVALID_INPUT",
-      "Tailscale Funnel shows the gateway to everybody: give it a password (--gateway-auth password --gateway-password <text>)",
+      "Tailscale Funnel exposes the gateway to the internet; set a password (--gateway-auth password --gateway-password <text>)",
     );
   if (mode === "password") {
     const password =
       flags.password ??
       (known?.password === undefined && ask
-        ? (await ask.password({ message: "Password", validate: (text) => (text.trim() === "" ? "one that is not empty" : undefined) })).trim()
+        ? (await ask.password({ message: "Password", validate: (text) => (text.trim() === "" ? "a password that is not empty" : undefined) })).trim()
         : undefined);
     if (password === undefined && known?.password === undefined) throw new AppError("INVALID_INPUT", "--gateway-auth password needs --gateway-password");
     if (password !== undefined) host.redactor.register(password);
@@ -106,7 +106,7 @@ export async function setUpGateway(setup: Setup): Promise<GatewaySummary> {
   const tailscaleMode = await chooseTailscale(setup, asker);
   const bind = tailscaleMode === "off" ? await chooseBind(setup, asker) : "loopback";
   if (tailscaleMode !== "off" && (answers.gateway?.bind ?? "loopback") !== "loopback")
-    throw new AppError("INVALID_INPUT", `--tailscale ${tailscaleMode} needs --gateway-bind loopback: Tailscale itself reaches the others`);
+    throw new AppError("INVALID_INPUT", `--tailscale ${tailscaleMode} needs --gateway-bind loopback, because Tailscale handles remote access`);
   if (bind === "custom" && !known?.customBindHost?.trim()) {
     if (!ask) throw new AppError("INVALID_INPUT", "--gateway-bind custom needs an address: openclaw config set gateway.customBindHost <ip>");
     draft.merge({ gateway: { customBindHost: (await ask.text({ message: "IP address to listen on", placeholder: "192.168.1.10" })).trim() } });

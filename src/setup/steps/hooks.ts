@@ -13,7 +13,7 @@ export async function setUpHooks({ ask, draft, host, keep }: Setup, workspace: s
   const offered = found.hooks.filter(({ eligible, disabled, problem }) => eligible || (disabled && problem === undefined));
   if (offered.length === 0) return;
   const chosen = await ask.multiselect({
-    message: "Which hooks do you want? (none is fine)",
+    message: "Which hooks do you want to enable? (optional)",
     options: offered.map(({ name, description, emoji }) => ({ value: name, label: `${emoji === undefined ? "" : `${emoji} `}${name}`, hint: description })),
     initialValues: known?.enabled === true ? offered.filter(({ eligible }) => eligible).map(({ name }) => name) : [],
   });

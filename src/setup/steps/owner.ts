@@ -17,10 +17,10 @@ export async function chooseOwner({ ask, draft }: Setup, plugin: ChannelPlugin, 
   const [first] = offered;
   if (!ask || first === undefined || (draft.config.commands?.ownerAllowFrom ?? []).length > 0) return cfg;
   const chosen = await ask.select<string>({
-    message: "Who owns this gateway? An owner may give every command in a chat; others only chat, unless commands.allowFrom names them",
+    message: "Who is the owner? An owner can run every command in a chat; others can only chat, unless commands.allowFrom lists them",
     options: [
       ...offered.map((id) => ({ value: id, label: ownerEntry(plugin.id, id) })),
-      { value: "", label: "Nobody in particular", hint: "everybody named here counts as an owner" },
+      { value: "", label: "No specific owner", hint: "every allowed sender counts as an owner" },
     ],
     initialValue: first,
   });
@@ -39,7 +39,7 @@ export async function giveOwner({ answers, draft, host }: Setup): Promise<void> 
   const known = new Set([...CHANNEL_IDS, ...entries.flatMap(({ manifest }) => manifest.channels ?? []), ...Object.keys(draft.config.channels ?? {})]);
   if (!known.has(id)) {
     const close = nearest(id, known);
-    const meant = close === undefined ? "name one that is configured or comes with a plugin" : `did you mean ${close}?`;
+    const meant = close === undefined ? "use a configured channel or one of a plugin" : `did you mean ${close}?`;
     throw new AppError("INVALID_INPUT", `--owner ${answers.owner.trim()}: there is no channel ${JSON.stringify(id)}; ${meant}`);
   }
   draft.become(withOwner(draft.config, id, senderId) as object);

@@ -18,19 +18,19 @@ export async function choosePrograms({ ask, host, draft }: Setup, skills: readon
   const machine = await programs.host(draft.config);
   const plans = planPrograms(skills, machine);
   const byHand = plans.flatMap(({ skill, bins, blocked }) => (blocked === undefined ? [] : [`${skill.name} needs ${bins.join(", ")}: ${blocked}`]));
-  if (byHand.length > 0) await ask.note(byHand.join("\n"), "By hand");
+  if (byHand.length > 0) await ask.note(byHand.join("\n"), "Install manually");
   const ready = plans.filter(({ blocked }) => blocked === undefined);
   if (ready.length === 0) return [];
   const chosen = await ask.multiselect<string>({
-    message: "Install programs that skills need? (none: not now)",
+    message: "Install programs that skills need? (optional)",
     options: ready.map((plan) => ({ value: plan.skill.name, label: `${plan.skill.name}: ${plan.bins.join(", ")}`, hint: describePlan(plan) })),
     initialValues: [],
   });
   const wanted = ready.filter(({ skill }) => chosen.includes(skill.name));
   if (wanted.length === 0) return [];
-  await ask.note(wanted.map((plan) => `${describePlan(plan)}\n  asked for by ${plan.skill.filePath}`).join("\n"), "What will run");
-  const who = machine.isRoot ? "as root, so for the whole machine" : "as you";
-  return (await ask.confirm({ message: `Run that at the end, ${who}?`, initialValue: !machine.isRoot })) ? wanted : [];
+  await ask.note(wanted.map((plan) => `${describePlan(plan)}\n  requested by ${plan.skill.filePath}`).join("\n"), "Commands to run");
+  const who = machine.isRoot ? "as root, for the whole machine" : "as you";
+  return (await ask.confirm({ message: `Run these commands at the end, ${who}?`, initialValue: !machine.isRoot })) ? wanted : [];
 }
 
 /** Runs the confirmed plans. A failure is reported, and the next one runs. */
@@ -46,6 +46,6 @@ export async function installPrograms({ ask, host, notify }: Setup, plans: reado
     results.push({ skill: plan.skill.name, command, ok, ...(ok ? {} : { text }) });
   }
   const failed = results.filter(({ ok }) => !ok);
-  if (failed.length > 0) await notify(failed.map(({ skill, command, text }) => `${skill} still lacks its program: ${command}\n${text}`).join("\n"));
+  if (failed.length > 0) await notify(failed.map(({ skill, command, text }) => `${skill} still needs its program: ${command}\n${text}`).join("\n"));
   return results;
 }

@@ -3,7 +3,7 @@ import type { Setup } from "../context.ts";
 /** What becomes of the service. To replace it is to write over it and restart it. */
 export type ServiceWish = "none" | "install" | "replace" | "restart";
 
-const FILE_OTHER = "a service is installed that says something else, and stays; replace it with: openclaw gateway install --force";
+const FILE_OTHER = "A different service file is installed and was kept. Replace it with: openclaw gateway install --force";
 
 /** Whether the gateway shall start with the machine. Nobody is asked for what this machine cannot do. */
 export async function chooseService({ ask, answers, host, flow, notify }: Setup): Promise<ServiceWish> {
@@ -11,11 +11,11 @@ export async function chooseService({ ask, answers, host, flow, notify }: Setup)
   if (!ask || !host.service) return "none";
   const { state, unavailable } = await host.service.look();
   if (unavailable !== undefined) {
-    await notify(`no service is offered: ${unavailable}`);
+    await notify(`Cannot install a service: ${unavailable}`);
     return "none";
   }
   if (state === "absent") {
-    const message = "Let the gateway start with this machine, as a service?";
+    const message = "Start the gateway with this machine, as a service?";
     return (await ask.confirm({ message, initialValue: flow === "advanced" })) ? "install" : "none";
   }
   // An unchanged file may be written again: the port may have changed.
@@ -27,8 +27,8 @@ export async function chooseService({ ask, answers, host, flow, notify }: Setup)
     ],
   } as const;
   return ask.select<ServiceWish>({
-    message: "The gateway is a service already. What shall happen?",
-    options: [...ways[state], { value: "none", label: "Leave it as it is" }],
+    message: "The gateway service is already installed",
+    options: [...ways[state], { value: "none", label: "Keep it" }],
     initialValue: state === "same" ? "replace" : "none",
   });
 }
@@ -38,7 +38,7 @@ export async function applyService({ ask, host, notify }: Setup, wish: ServiceWi
   if (wish === "none") return true;
   const { service } = host;
   if (!service) {
-    await notify("a service cannot be installed from here; run: openclaw gateway install");
+    await notify("A service cannot be installed from here. Run: openclaw gateway install");
     return false;
   }
   const { state, unavailable } = await service.look();
@@ -53,7 +53,7 @@ export async function applyService({ ask, host, notify }: Setup, wish: ServiceWi
   const ok = (installed?.ok ?? true) && (restarted?.ok ?? true);
   const text = [installed?.text, restarted?.text].filter(Boolean).join("\n");
   const done = wish === "restart" ? "restarted" : "installed";
-  progress?.stop(ok ? `The service is ${done}` : `The service could not be ${done}`);
+  progress?.stop(ok ? `Service ${done}` : `Service could not be ${done}`);
   if (text !== "") await notify(text);
   return ok;
 }

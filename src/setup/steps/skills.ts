@@ -8,7 +8,7 @@ async function chooseNodeManager({ ask, answers, flow, keep, draft }: Setup): Pr
   const known = draft.config.skills?.install?.nodeManager;
   if (!ask || answers.nodeManager || flow !== "advanced" || (keep && known !== undefined)) return;
   const nodeManager = await ask.select<NodeManager>({
-    message: "With what are Node programs of skills installed?",
+    message: "Package manager for skill programs",
     options: NODE_MANAGERS.map((value) => ({ value, label: value })),
     initialValue: known === "pnpm" || known === "bun" ? known : "npm",
   });
@@ -25,7 +25,7 @@ export async function setUpSkills(setup: Setup, workspace: string): Promise<read
   using skills = createSkills({ config: () => draft.config, places, env: host.env, platform: process.platform, clock: host.clock });
   const found = (await skills.status(workspace)).skills;
   const ready = found.filter(({ eligible }) => eligible).length;
-  if (found.length > 0) await ask.note(`${ready} of ${found.length} skills can be used as they are.`, "Skills");
+  if (found.length > 0) await ask.note(`${ready} of ${found.length} skills are ready.`, "Skills");
   await chooseNodeManager(setup);
   return choosePrograms(setup, found);
 }

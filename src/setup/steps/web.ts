@@ -12,19 +12,19 @@ const SERVICES: readonly { readonly value: SearchService; readonly label: string
 export async function setUpWeb({ ask, draft, host }: Setup): Promise<void> {
   if (!ask) return;
   const known = draft.config.tools?.web;
-  const search = await ask.confirm({ message: "May agents search the web?", initialValue: known?.search?.enabled ?? true });
+  const search = await ask.confirm({ message: "Allow agents to search the web?", initialValue: known?.search?.enabled ?? true });
   draft.merge({ tools: { web: { search: { enabled: search } } } });
   if (search) {
     const provider = await ask.select<SearchService>({
-      message: "With which service?",
+      message: "Search service",
       options: [...SERVICES],
       initialValue: known?.search?.provider ?? "brave",
     });
-    const key = (await ask.password({ message: "Its key (empty: what is set, or the variable, is used)" })).trim();
+    const key = (await ask.password({ message: "API key (empty to use the existing one or the environment variable)" })).trim();
     if (key !== "") host.redactor.register(key);
     const apiKey = key === "" ? {} : { apiKey: key };
     draft.merge({ tools: { web: { search: { provider, ...(provider === "brave" ? apiKey : { [provider]: apiKey }) } } } });
   }
-  const fetch = await ask.confirm({ message: "May agents open pages?", initialValue: known?.fetch?.enabled ?? true });
+  const fetch = await ask.confirm({ message: "Allow agents to open web pages?", initialValue: known?.fetch?.enabled ?? true });
   draft.merge({ tools: { web: { fetch: { enabled: fetch } } } });
 }

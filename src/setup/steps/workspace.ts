@@ -11,7 +11,7 @@ export async function chooseWorkspace({ ask, answers, flow, keep, draft, host }:
   const usual = workspaceOf(host, draft.config);
   const wanted =
     answers.workspace ??
-    (ask && flow === "advanced" && !(keep && known !== undefined) ? await ask.text({ message: "Folder of the agent's files", initialValue: usual }) : usual);
+    (ask && flow === "advanced" && !(keep && known !== undefined) ? await ask.text({ message: "Agent workspace folder", initialValue: usual }) : usual);
   const folder = resolve(host.cwd, expandHome(wanted.trim() || usual, homeFolder(pathsOf(host))));
   if (known === undefined || folder !== usual) draft.merge({ agents: { defaults: { workspace: folder } } });
   return folder;

@@ -65,6 +65,8 @@ export interface ApprovalsReads {
   "approvals.pending": { input: { readonly kind?: string | undefined; readonly turnId?: string | undefined }; result: readonly ApprovalRow[] };
   /** The rows that exist for these ids. */
   "approvals.some": { input: { readonly ids: readonly string[] }; result: readonly ApprovalRow[] };
+  /** Requests that are over, the newest end first; `before` is the time of an end, exclusive. */
+  "approvals.history": { input: { readonly limit: number; readonly before?: number | undefined }; result: readonly ApprovalRow[] };
   /** Requests of a kind created in a time span whose session was not notified of the outcome, oldest first; of all sessions, or of one. */
   "approvals.unreported": {
     input: { readonly kind: string; readonly since: number; readonly before: number; readonly sessionKey?: string | undefined };

@@ -24,6 +24,14 @@ export interface CronSlotRow {
   readonly detail: unknown;
 }
 
+/** Scheduled runs that ended in one step of time. */
+export interface CronOutcomes {
+  /** Where the step begins. */
+  readonly from: number;
+  readonly runs: number;
+  readonly failed: number;
+}
+
 export interface CronWrites {
   /** Writes a job. With `version` only over that version (0 = it must not exist), else `CONFLICT`. */
   "cron.job.put": {
@@ -67,6 +75,8 @@ export interface CronWrites {
     input: { readonly jobId: string; readonly scheduledAt: number; readonly status: "ok" | "error" | "skipped"; readonly detail?: unknown };
     result: void;
   };
+  /** Merges these fields into the detail of a slot, if there is one. */
+  "cron.slot.note": { input: { readonly jobId: string; readonly scheduledAt: number; readonly patch: Readonly<Record<string, unknown>> }; result: void };
   /** Records slots that did not run. Returns those that were new. */
   "cron.slot.missed": { input: { readonly jobId: string; readonly scheduledAt: readonly number[] }; result: readonly number[] };
 }
@@ -75,7 +85,12 @@ export interface CronReads {
   "cron.job.get": { input: { readonly id: string }; result: CronJobRow | undefined };
   /** By next run, jobs without one last. */
   "cron.job.list": {
-    input: { readonly enabled?: boolean | undefined; readonly dueUntil?: number | undefined; readonly limit?: number | undefined };
+    input: {
+      readonly enabled?: boolean | undefined;
+      readonly dueUntil?: number | undefined;
+      readonly lastStatus?: string | undefined;
+      readonly limit?: number | undefined;
+    };
     result: readonly CronJobRow[];
   };
   /** By id, from the one after `afterId`. */
@@ -90,6 +105,8 @@ export interface CronReads {
     input: { readonly jobId: string; readonly limit?: number | undefined; readonly before?: number | undefined };
     result: readonly CronSlotRow[];
   };
+  /** Runs of all jobs that ended at or after `since`, by steps of `stepMs` from there. Steps without runs are left out. */
+  "cron.slot.outcomes": { input: { readonly since: number; readonly stepMs: number }; result: readonly CronOutcomes[] };
   /** Slots that are running, or were when the process died. */
   "cron.slot.running": { input: NoInput; result: readonly CronSlotRow[] };
 }

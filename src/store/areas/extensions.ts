@@ -40,7 +40,7 @@ export interface ExtensionsWrites {
       readonly payload?: unknown;
       readonly idempotencyKey?: string | undefined;
       readonly expiresAt?: number | undefined;
-      /** Of more texts without a payload than this, of the same plugin and placement, the oldest go; one that equals the last is a duplicate. */
+      /** Of more texts than this, of the same plugin and placement, the oldest go, except those with a payload; one that equals the last is a duplicate. */
       readonly most?: number | undefined;
       /** `OVERLOADED` when so many wait, of the same plugin and placement. */
       readonly limit?: number | undefined;

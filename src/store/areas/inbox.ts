@@ -75,6 +75,16 @@ export interface InboxQueue {
   readonly oldestAt: number;
 }
 
+/** How many messages arrived from a channel in one step of time, and how many of them were answered or failed. Others wait, or were not for an agent. */
+export interface InboxArrivals {
+  /** Where the step begins. */
+  readonly from: number;
+  readonly channel: string;
+  readonly count: number;
+  readonly answered: number;
+  readonly failed: number;
+}
+
 export interface InboxWrites {
   /** Accepts an input. A duplicate changes nothing and returns the existing row. */
   "inbox.accept": { input: InboxInput; result: InboxAccepted };
@@ -149,7 +159,11 @@ export interface InboxReads {
   };
   /** Sessions with pending inputs, the longest-waiting first. */
   "inbox.queues": { input: { readonly limit: number }; result: readonly InboxQueue[] };
-  /** Failures among the last `among` settled inputs, newest first. */
+  /** Failures among the last `among` settled inputs after which no input of the same session was answered, newest first. */
   "inbox.failures": { input: { readonly among: number; readonly limit: number }; result: readonly FailedInput[] };
+  /** Messages that arrived at or after `since`, by steps of `stepMs` from there and by channel. Steps without messages are left out. */
+  "inbox.arrivals": { input: { readonly since: number; readonly stepMs: number }; result: readonly InboxArrivals[] };
+  /** When the last input before this time arrived; null without one. */
+  "inbox.lastBefore": { input: { readonly before: number }; result: number | null };
   "inbox.counts": { input: NoInput; result: { readonly pending: number; readonly claimed: number; readonly oldestAt: number | null } };
 }

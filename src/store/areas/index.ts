@@ -11,6 +11,7 @@ import type { RedactionReads, RedactionWrites } from "./redaction.ts";
 import type { SessionsReads, SessionsWrites } from "./sessions.ts";
 import type { SubagentsReads, SubagentsWrites } from "./subagents.ts";
 import type { TranscriptsReads, TranscriptsWrites } from "./transcripts.ts";
+import type { TrashReads, TrashWrites } from "./trash.ts";
 import type { JournalReads, JournalWrites, TurnsReads, TurnsWrites } from "./turns.ts";
 import type { UsageReads, UsageWrites } from "./usage.ts";
 
@@ -33,6 +34,7 @@ export interface Writes
     ExtensionsWrites,
     UsageWrites,
     RedactionWrites,
+    TrashWrites,
     MetaWrites {}
 
 /** Every kind of read. */
@@ -54,6 +56,7 @@ export interface Reads
     ExtensionsReads,
     UsageReads,
     RedactionReads,
+    TrashReads,
     MetaReads {}
 
 export type WriteKind = keyof Writes;

@@ -12,6 +12,8 @@ export interface ImportRow {
 export interface MetaWrites {
   /** A small fact about this installation; null removes it. Names starting with `store.` belong to the store. */
   "meta.set": { input: { readonly key: string; readonly value: unknown }; result: void };
+  /** Sets it unless it is there already. The result is what stands there now: of several at the same moment, the same for all. */
+  "meta.add": { input: { readonly key: string; readonly value: unknown }; result: unknown };
 }
 
 export interface MetaReads {

@@ -22,7 +22,7 @@ export interface RecordsResult {
 export interface RedactionWrites {
   /**
    * Overwrites every text that contains one of `texts`, in any case and spacing, in the working records of an agent: inbox, turns and their journals,
-   * outbox, approvals, sub-agents, plugin data, remembered answers. Transcripts have `transcripts.redact`. Follow it with
+   * outbox, approvals, sub-agents, plugin data, deleted sessions, remembered answers. Transcripts have `transcripts.redact`. Follow it with
    * `store.checkpoint({ truncate: true })` to remove the old text from the log, too. One call looks at some rows, so that other writes need not wait:
    * call it again with `from: next` until there is no `next`.
    */

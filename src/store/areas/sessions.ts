@@ -1,4 +1,5 @@
 import type { SessionEntry } from "../../protocol/index.ts";
+import type { NoInput } from "./input.ts";
 
 export interface SessionRow {
   readonly key: string;
@@ -21,6 +22,14 @@ export interface SessionFilter {
   readonly keyPrefix?: string | undefined;
   /** Only sessions of jobs, webhooks, sub-agents and heartbeats, or only the others. */
   readonly automation?: boolean | undefined;
+  /** Only those that are archived in lists, or only the others. */
+  readonly archived?: boolean | undefined;
+  /** Only those that are pinned, or only the others. */
+  readonly pinned?: boolean | undefined;
+  /** Only those in a folder, or only the others. */
+  readonly filed?: boolean | undefined;
+  /** Only those in this folder. */
+  readonly folder?: string | undefined;
   /** Keys to exclude; only the first two are used. */
   readonly except?: readonly string[] | undefined;
   /** Default: newest change first. */
@@ -79,6 +88,8 @@ export interface SessionsReads {
     input: SessionFilter & { readonly last?: boolean | undefined };
     result: { readonly rows: readonly ShownSession[]; readonly total: number };
   };
+  /** Folders with the sessions in them that are not archived, by name. */
+  "sessions.folders": { input: NoInput; result: readonly { readonly name: string; readonly sessions: number }[] };
   /** Display names of sessions, also of those that do not exist. */
   "sessions.names": { input: { readonly keys: readonly string[] }; result: readonly { readonly key: string; readonly name: string }[] };
 }

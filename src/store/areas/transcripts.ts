@@ -31,6 +31,16 @@ export interface TranscriptRow {
   readonly leafId: string | null;
   readonly createdAt: number;
   readonly archivedAt: number | null;
+  /** Position of the newest line that began a branch; 0 while there is one branch. A change of it means that another branch may be in use. */
+  readonly fork: number;
+}
+
+/** An entry that stands in the place of another: both follow the same message. */
+export interface SiblingRow {
+  readonly seq: number;
+  readonly id: string;
+  /** Of its message; undefined for a summary. */
+  readonly role?: string | undefined;
 }
 
 /** A transcript and the conversation that it is or was a part of. */
@@ -69,6 +79,8 @@ export interface TranscriptsWrites {
   "transcripts.branch": { input: { readonly file: string; readonly leafId: string | null }; result: void };
   /** Archives a transcript: it and its file are renamed to `<file>.<reason>.<time>`, and the old name is free. Returns the new name. */
   "transcripts.archive": { input: { readonly file: string; readonly reason: "reset" | "deleted" }; result: { readonly file: string } };
+  /** Undoes `transcripts.archive`: the transcript and its file get their name back. `CONFLICT` when another one has it. */
+  "transcripts.restore": { input: { readonly file: string }; result: { readonly file: string } };
   /**
    * Overwrites the line at a position, in the database and in its file: its text is to be gone. `id` is the entry's, `CONFLICT` when another one stands
    * there. Follow it with `store.checkpoint({ truncate: true })` to remove the old line from the log, too.
@@ -104,6 +116,20 @@ export interface TranscriptsReads {
    * heavy reads.
    */
   "transcripts.positions": { input: { readonly file: string; readonly after: number; readonly limit: number }; result: readonly number[] };
+  /**
+   * For each of these positions at which there are several: the entries that follow the same message, itself included, in file order. Bookkeeping between
+   * messages does not count.
+   */
+  "transcripts.siblings": {
+    input: { readonly file: string; readonly seqs: readonly number[] };
+    result: readonly { readonly seq: number; readonly siblings: readonly SiblingRow[] }[];
+  };
+  /** The messages that directly follow an entry (null: the beginning), on all branches, in file order. */
+  "transcripts.following": { input: { readonly file: string; readonly id: string | null }; result: readonly SiblingRow[] };
+  /** The newest entry on the branches that begin with an entry. Undefined when that entry is not there. */
+  "transcripts.newestBelow": { input: { readonly file: string; readonly id: string }; result: EntryRow | undefined };
+  /** Which of these positions are on the branch in use. */
+  "transcripts.onBranch": { input: { readonly file: string; readonly seqs: readonly number[] }; result: readonly boolean[] };
   /** Transcripts whose files may lack their last lines. Most of them lack none: compare their sizes. */
   "transcripts.unwritten": { input: { readonly limit: number }; result: readonly TranscriptRow[] };
   /** All transcripts of an agent after an internal number, in their order; or the one with a file. */

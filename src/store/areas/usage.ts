@@ -29,7 +29,8 @@ export interface UsageCosts {
   readonly cacheWrite: number;
 }
 
-export type UsageDimension = "day" | "sessionKey" | "agentId" | "channel" | "sender" | "provider" | "model";
+/** `work`: what caused a call: `message` (also what follows from an approved command, and an answer given once more), `heartbeat`, `cron`, `webhook`, `subagent`, `media`; `other` when that is not stored (any more). */
+export type UsageDimension = "day" | "sessionKey" | "agentId" | "channel" | "sender" | "provider" | "model" | "work";
 
 export interface UsageTotals {
   readonly calls: number;
@@ -115,6 +116,14 @@ export interface UsageBySession {
   readonly removed: UsageOfMany;
 }
 
+/** Model calls in one step of time. */
+export interface UsageOutcomes {
+  /** Where the step begins. */
+  readonly from: number;
+  readonly calls: number;
+  readonly failed: number;
+}
+
 export interface UsageWrites {
   "usage.add": { input: UsageInput; result: void };
 }
@@ -124,6 +133,8 @@ export interface UsageReads {
   "usage.totals": { input: UsageFilter & { readonly by: readonly UsageDimension[] }; result: readonly UsageGroup[] };
   /** The `most` most expensive sessions and the `most` with the most tokens, most expensive first; all others, and removed ones, are added up. */
   "usage.bySession": { input: UsageFilter & { readonly most: number }; result: UsageBySession };
+  /** Model calls at or after `since`, by steps of `stepMs` from there. Steps without calls are left out. */
+  "usage.outcomes": { input: { readonly since: number; readonly stepMs: number }; result: readonly UsageOutcomes[] };
   /** The latest calls of a session, oldest first. */
   "usage.points": { input: { readonly sessionKey: string; readonly limit?: number | undefined }; result: readonly UsagePoint[] };
   /** The calls of a turn, oldest first. */

@@ -31,7 +31,7 @@ test("an encrypted backup shows nothing, verifies and is restored with its passp
   expect(await verifyBackup({ backup: path })).toMatchObject({
     ok: false,
     reason: "passphrase_missing",
-    problems: [expect.stringContaining("give its passphrase with --passphrase-file")],
+    problems: [expect.stringContaining("pass its passphrase with --passphrase-file")],
   });
   expect(await verifyBackup({ backup: path, passphrase: "wrong" })).toMatchObject({
     ok: false,

@@ -1,7 +1,6 @@
 /**
- * Encrypted archives in the age format (age-encryption.org/v1) with a passphrase, so that the `age` program opens them too. Built on Node's crypto:
- * the
- * library for it brings five packages, and this is all that is needed of the format.
+ * Passphrase-encrypted archives in the age format (age-encryption.org/v1), which the `age` program can open too. Built on Node's crypto: the age
+ * library adds five packages.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, scrypt } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
@@ -16,18 +15,18 @@ const CHUNK = 64 * 1024;
 const TAG = 16;
 /** 128 MB and a fraction of a second per guess. */
 const LOG_N = 17;
-/** More would take gigabytes of memory; no such file is written by accident. */
+/** Higher values would take gigabytes of memory; no legitimate backup uses them. */
 const MAX_LOG_N = 20;
 const HEADER = /^age-encryption\.org\/v1\n-> scrypt ([A-Za-z0-9+/]{22}) ([1-9]\d?)\n([A-Za-z0-9+/]{43})\n---( ([A-Za-z0-9+/]{43})\n)/;
 const MAX_HEADER = 512;
 
 const base64 = (bytes: Buffer): string => bytes.toString("base64").replaceAll("=", "");
 const refuse = (what: string): AppError => new AppError("INVALID_INPUT", what);
-/** The content could not be read, so nothing is known about it. */
+/** For a backup whose content could not be read, so it may still be intact. */
 const unopened = (reason: Unopened, what: string): AppError => new AppError("INVALID_INPUT", what, { details: { unopened: reason } });
 
 /** An encrypted backup cannot be opened without its passphrase. */
-export const passphraseMissing = (): AppError => unopened("passphrase_missing", "the backup is encrypted: give its passphrase with --passphrase-file <file>");
+export const passphraseMissing = (): AppError => unopened("passphrase_missing", "the backup is encrypted: pass its passphrase with --passphrase-file <file>");
 
 function passphraseKey(passphrase: string, salt: Buffer, logN: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -49,7 +48,7 @@ function seal(key: Buffer, nonce: Buffer, plain: Buffer): Buffer {
   return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Undefined when the key or a byte is wrong. */
+/** Undefined when the key is wrong or the data was changed. */
 function open(key: Buffer, nonce: Buffer, sealed: Buffer): Buffer | undefined {
   if (sealed.length < TAG) return undefined;
   const decipher = createDecipheriv("chacha20-poly1305", key, nonce, { authTagLength: TAG });
@@ -133,7 +132,7 @@ export function isEncrypted(path: string): boolean {
   return headOf(path).startsWith(VERSION);
 }
 
-/** Where the encrypted content of a file starts, and the stream that decrypts it. Throws for a wrong passphrase and for files without one. */
+/** The offset of a file's encrypted content, and the stream that decrypts it. Throws if the passphrase is wrong or the file does not use one. */
 export async function decrypting(path: string, passphrase: string): Promise<{ readonly start: number; readonly stream: Transform }> {
   const head = headOf(path);
   const match = HEADER.exec(head);
@@ -154,7 +153,7 @@ export async function decrypting(path: string, passphrase: string): Promise<{ re
   const next = createNonces();
   const opened = (piece: Buffer, isLast: boolean): Buffer => {
     const plain = open(payload, next(isLast), piece);
-    if (!plain) throw refuse("the backup is damaged, or was not copied to its end");
+    if (!plain) throw refuse("the backup is damaged, or was not copied completely");
     return plain;
   };
   return {

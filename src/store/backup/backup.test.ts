@@ -218,7 +218,7 @@ test("any altered byte is detected, and such a backup is not restored", async ()
     bad[at]! ^= 1;
     writeFileSync(path, gzipSync(bad));
     const { ok, problems } = await verifyBackup({ backup: path });
-    expect([ok, problems]).toEqual([false, [expect.stringContaining("is not what was backed up")]]);
+    expect([ok, problems]).toEqual([false, [expect.stringContaining("differs from what was backed up")]]);
     await expect(restore(path)).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringContaining("was not touched") });
   }
   for (const size of [0, 10, Math.floor(good.length / 2), good.length - 9]) {
@@ -236,7 +236,11 @@ test("in a folder backup missing, added and changed files are reported", async (
   writeFileSync(join(path, "state/extra.txt"), "");
   writeFileSync(join(path, "state/.env"), "TOKEN=evil");
   const { problems } = await verifyBackup({ backup: path });
-  expect(problems.toSorted()).toEqual(["state/.env is not what was backed up", "state/cron/jobs.json is missing", "state/extra.txt is not in the manifest"]);
+  expect(problems.toSorted()).toEqual([
+    "state/.env differs from what was backed up",
+    "state/cron/jobs.json is missing",
+    "state/extra.txt is not in the manifest",
+  ]);
 });
 
 test("a damaged database does not verify although every hash is right", async () => {

@@ -5,19 +5,22 @@ import { isInside } from "../../base/files.ts";
 import { isSafeName } from "./tar.ts";
 import type { Manifest, ManifestWorkspace } from "./types.ts";
 
+/** Where the gateway makes backups, in the state folder. */
+export const BACKUPS = "backups";
+
 /** The database is copied as a snapshot, not as a file. */
 export const DATABASE = "openclaw.db";
 
-/** Top-level names of the state folder that a backup leaves out. A restore copies `workspace*`, `browser` and `sandboxes` from the old state. */
+/** Top-level names of the state folder that a backup leaves out. A restore copies `workspace*`, `browser`, `sandboxes` and `backups` from the old state. */
 const LEFT_OUT: readonly [RegExp, string][] = [
   [/^openclaw\.db-(?:wal|shm|journal)$/, "part of the database snapshot"],
   [/^openclaw-backup-/, "a backup"],
-  [/^(?:restore|restored-from)\.json$/, "tells where this folder came from"],
+  [/^(?:restore|restored-from)\.json$/, "records where this folder came from"],
   [/^backups$/, "backups"],
   [/^logs?$/, "logs"],
-  [/^damaged$/, "set aside as damaged"],
-  [/^(?:tmp|cache)$/, "can be made again"],
-  [/^(?:browser|sandboxes)$/, "can be made again"],
+  [/^damaged$/, "moved aside as damaged"],
+  [/^(?:tmp|cache)$/, "can be recreated"],
+  [/^(?:browser|sandboxes)$/, "can be recreated"],
 ];
 const WORKSPACE = /^workspace(?:-|$)/;
 /** Names at any depth that mean nothing outside of the running process. */
@@ -38,7 +41,7 @@ export interface Contents {
 
 /** True for entries that a restore copies from the state folder it replaces, unless the backup has them. */
 export function isCarried(name: string): boolean {
-  return WORKSPACE.test(name) || name === "browser" || name === "sandboxes";
+  return WORKSPACE.test(name) || name === "browser" || name === "sandboxes" || name === BACKUPS;
 }
 
 function reasonToSkip(name: string, depth: number, includeWorkspace: boolean): string | undefined {

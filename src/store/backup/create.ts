@@ -54,7 +54,7 @@ async function* bytesOf(fd: number, path: string, size: number): AsyncGenerator<
     rest -= piece.length;
     yield piece;
   }
-  if (rest > 0) throw new AppError("CONFLICT", `${path} became shorter while it was read; make the backup again`);
+  if (rest > 0) throw new AppError("CONFLICT", `${path} became shorter while it was read; create the backup again`);
 }
 
 /** Undefined when it no longer exists, or is not a file. */
@@ -74,7 +74,7 @@ async function* contents(work: Work): AsyncGenerator<{ readonly file: SourceFile
   for (const source of work.sources) {
     using opened = openFile(source.path);
     if (!opened) {
-      work.left.push({ path: source.name, reason: "removed while the backup was made" });
+      work.left.push({ path: source.name, reason: "removed while the backup was created" });
       continue;
     }
     const { fd, size } = opened;
@@ -158,13 +158,22 @@ async function writeFolder(work: Work, path: string, at: number): Promise<void> 
   for (const folder of folders) syncFolder(folder);
 }
 
-/** A killed backup leaves its temporary folder with a copy of everything: it is removed after a day, when it cannot be in use any more. */
-function removeStaleScratch(folder: string, now: number): void {
+const nameOf = (at: number): string => `openclaw-backup-${new Date(at).toISOString().replaceAll(":", "-")}`;
+const scratchOf = (at: number): string => `.${nameOf(at)}.tmp-`;
+
+/** A temporary folder that is older than this belongs to no process. */
+export const STALE_MS = 86_400_000;
+
+function removeScratch(folder: string, isLeft: (name: string, path: string) => boolean): void {
   for (const name of readdirSync(folder)) {
-    if (!/^\.openclaw-backup-.*\.tmp-/.test(name)) continue;
     const path = join(folder, name);
-    if (now - statSync(path).mtimeMs > 86_400_000) rmSync(path, { recursive: true, force: true });
+    if (/^\.openclaw-backup-.*\.tmp-/.test(name) && isLeft(name, path)) rmSync(path, { recursive: true, force: true });
   }
+}
+
+/** Removes what the backup that began at this time left in its folder, when it was cut off. */
+export function removeUnfinished(into: string, at: number): void {
+  if (existsSync(into)) removeScratch(into, (name) => name.startsWith(scratchOf(at)));
 }
 
 /**
@@ -174,14 +183,15 @@ function removeStaleScratch(folder: string, now: number): void {
 export async function createBackup(raw: BackupOptions): Promise<BackupReport> {
   const options = { ...raw, stateDir: resolve(raw.stateDir), into: resolve(raw.into) };
   const at = options.clock.now();
-  const name = `openclaw-backup-${new Date(at).toISOString().replaceAll(":", "-")}`;
+  const name = nameOf(at);
   if (options.form === "folder" && options.passphrase !== undefined)
     throw new AppError("INVALID_INPUT", "a backup that is a folder cannot be encrypted; leave out --folder or the passphrase");
   const path = join(options.into, `${name}${options.form === "folder" ? "" : options.passphrase === undefined ? ".tar.gz" : ".tar.gz.age"}`);
-  if (existsSync(path)) throw new AppError("CONFLICT", `${path} is there already; choose another folder`);
+  if (existsSync(path)) throw new AppError("CONFLICT", `${path} already exists; choose another folder`);
   ensureFolder(options.into);
-  removeStaleScratch(options.into, at);
-  const scratch = mkdtempSync(join(options.into, `.${name}.tmp-`));
+  // A killed backup leaves a copy of everything: it is removed after a day, when it cannot be in use any more.
+  removeScratch(options.into, (_, path) => at - statSync(path).mtimeMs > STALE_MS);
+  const scratch = mkdtempSync(join(options.into, scratchOf(at)));
   try {
     const work = await prepare(options, scratch);
     const temporary = join(scratch, "backup");
@@ -191,7 +201,7 @@ export async function createBackup(raw: BackupOptions): Promise<BackupReport> {
     syncFolder(options.into);
     return { path, files: work.files.length, bytes: work.files.reduce((sum, file) => sum + file.size, 0), left: work.left };
   } catch (error) {
-    throw fileError(path, "could not make the backup", error);
+    throw fileError(path, "could not create the backup", error);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -31,7 +31,7 @@ function inThread(code: string, workerData: Readonly<Record<string, string>>): P
     const worker = new Worker(code, { eval: true, workerData, execArgv: [] });
     worker.once("message", resolve);
     worker.once("error", reject);
-    worker.once("exit", (code) => reject(new AppError("INTERNAL", `the database thread ended with ${code}`)));
+    worker.once("exit", (code) => reject(new AppError("INTERNAL", `the database thread exited with code ${code}`)));
   });
 }
 

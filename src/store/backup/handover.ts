@@ -1,20 +1,21 @@
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { syncFolder, writeAtomic } from "../../base/files.ts";
+import { messageOf } from "../../base/errors.ts";
+import { ensureFolder, syncFolder, writeAtomic } from "../../base/files.ts";
 import { restorePaths, putInPlace, restoredIn, type PreparedRestore } from "./restore.ts";
 import type { RestoreReport } from "./types.ts";
 import { findRestoreRequest, REQUEST_FILE, type RestoreRequest } from "./restore-request.ts";
 
 /** File with the reason why a restored state was removed again; lies in its folder. */
-const REASON = "restore-failed.txt";
+export const REASON = "restore-failed.txt";
 
 /** Leaves a prepared restore to the gateway that runs on the state folder: it puts it in place during its next restart. */
-export function handOver(prepared: PreparedRestore, wanted: RestoreRequest): void {
+export function handOver(prepared: Pick<PreparedRestore, "staging">, wanted: RestoreRequest): void {
   writeAtomic(join(prepared.staging, REQUEST_FILE), JSON.stringify(wanted), { temporary: join(prepared.staging, `.${REQUEST_FILE}.tmp`) });
 }
 
 /** Cancels a handed-over restore. False when a gateway has already started it. */
-export function cancelHandOver(prepared: PreparedRestore): boolean {
+export function cancelHandOver(prepared: Pick<PreparedRestore, "staging">): boolean {
   try {
     rmSync(join(prepared.staging, REQUEST_FILE));
     return true;
@@ -32,6 +33,19 @@ export interface AppliedRestore {
   undo(reason: string): string;
 }
 
+/** Whether the folder of a restore that failed has more than the reason. */
+export const holdsState = (failed: string): boolean => readdirSync(failed).some((name) => name !== REASON);
+
+/** Leaves the reason where people and pages look for it. Where even that cannot be written, the log has it. */
+function noteFailure(folder: string, reason: string): void {
+  try {
+    ensureFolder(folder);
+    writeAtomic(join(folder, REASON), `${reason}\n`, { temporary: join(folder, `.${REASON}.tmp`) });
+  } catch {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** Puts the restore that was handed to this process in place. The state folder must not be in use. Undefined when there is none. */
 export function applyRestoreRequest(stateDir: string, pid: number, now: number, locks: readonly string[]): AppliedRestore | undefined {
   const found = findRestoreRequest(stateDir, pid, now);
@@ -44,7 +58,10 @@ export function applyRestoreRequest(stateDir: string, pid: number, now: number, 
     report = putInPlace(target, stamp, now, request.backup, locks);
   } catch (error) {
     // For example a full disk: the old state was not touched, and the partial copy is in the way.
-    if (existsSync(target)) rmSync(staging, { recursive: true, force: true });
+    if (existsSync(target)) {
+      rmSync(staging, { recursive: true, force: true });
+      noteFailure(failed, `the state that was in use is unchanged: ${messageOf(error)}`);
+    }
     throw error;
   }
   return {
@@ -70,7 +87,9 @@ export type RestoreOutcome =
 /** Outcome of a handed-over restore, once its gateway is back. */
 export function outcomeOf({ stateDir, staging, stamp, files }: PreparedRestore): RestoreOutcome {
   const { kept, failed } = restorePaths(stateDir, stamp);
-  if (existsSync(failed)) return { ok: false, failed, reason: readFileSync(join(failed, REASON), "utf8").trim() };
+  if (existsSync(failed)) {
+    return { ok: false, ...(holdsState(failed) ? { failed } : {}), reason: readFileSync(join(failed, REASON), "utf8").trim() };
+  }
   if (!existsSync(staging) && existsSync(kept)) return { ok: true, report: { ...restoredIn(stateDir), files, kept } };
-  return { ok: false, reason: "the gateway did not put it in place; its log says why: openclaw logs" };
+  return { ok: false, reason: "the gateway did not install it; see its log: openclaw logs" };
 }

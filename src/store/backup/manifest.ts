@@ -19,7 +19,7 @@ export function manifestText(manifest: Omit<Manifest, "digest">): Buffer {
 export function parseManifest(bytes: Buffer): Manifest {
   const text = bytes.toString("utf8");
   const value: Manifest | null = JSON.parse(text);
-  if (value?.format !== "openclaw-backup" || !Array.isArray(value.files)) throw new AppError("INVALID_INPUT", "the manifest is not one of this program");
+  if (value?.format !== "openclaw-backup" || !Array.isArray(value.files)) throw new AppError("INVALID_INPUT", "the manifest is not from this program");
   const { version }: { readonly version: unknown } = value;
   if (version !== 1 && version !== 2 && version !== 3)
     throw new AppError("INVALID_INPUT", `the backup has version ${String(version)}, this program reads versions 1 to 3; update it first`, {
@@ -29,7 +29,7 @@ export function parseManifest(bytes: Buffer): Manifest {
     const [, digest] = DIGEST.exec(text) ?? [];
     // Compared as bytes: invalid UTF-8 would read the same after a change.
     const isWhole = digest !== undefined && Buffer.from(text).equals(bytes) && digestOf(text.replace(digest, NO_DIGEST)) === digest;
-    if (!isWhole) throw new AppError("INVALID_INPUT", "the manifest is not as it was written");
+    if (!isWhole) throw new AppError("INVALID_INPUT", "the manifest was changed after it was written");
   }
   return value;
 }

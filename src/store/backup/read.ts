@@ -41,7 +41,7 @@ async function* archiveFiles(path: string, { limits, passphrase, progress }: How
   const isLocked = isEncrypted(path);
   if (isLocked && passphrase === undefined) throw passphraseMissing();
   if (!isLocked && isPlainTar(path))
-    throw new AppError("INVALID_INPUT", "this is a tar archive that is not compressed; pack it with gzip, or unpack it and give the folder", {
+    throw new AppError("INVALID_INPUT", "this is a tar archive that is not compressed; compress it with gzip, or unpack it and pass the folder", {
       details: { unopened: "not_compressed" satisfies Unopened },
     });
   const opened = isLocked && passphrase !== undefined ? await decrypting(path, passphrase) : undefined;
@@ -93,7 +93,7 @@ function compare(manifest: Manifest, found: ReadonlyMap<string, string>): string
     listed.add(file.path);
     const hash = found.get(file.path);
     if (hash === undefined) problems.push(`${file.path} is missing`);
-    else if (hash !== file.sha256) problems.push(`${file.path} is not what was backed up`);
+    else if (hash !== file.sha256) problems.push(`${file.path} differs from what was backed up`);
   }
   for (const name of found.keys()) if (!listed.has(name)) problems.push(`${name} is not in the manifest`);
   return problems;
@@ -145,8 +145,8 @@ export async function readBackup(
   // Every byte of an encrypted archive was authenticated when it was decrypted.
   if (problems.length === 0 && manifest.version >= 2 && !isFolder && !isEncrypted(path)) {
     const seal = await sealState(path);
-    if (seal === "broken") problems.push("the archive is not as it was written: its seal does not fit");
-    if (seal === "none") notes.push("the archive was packed again by another program: its files are as they were backed up, but it is no longer sealed");
+    if (seal === "broken") problems.push("the archive was changed after it was written: its seal does not match");
+    if (seal === "none") notes.push("the archive was repacked by another program: its files are unchanged, but it is no longer sealed");
   }
   return { manifest, files: found.size, problems, notes };
 }

@@ -4,6 +4,7 @@ import {
   cpSync,
   createWriteStream,
   existsSync,
+  linkSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -11,6 +12,7 @@ import {
   rmdirSync,
   rmSync,
   statfsSync,
+  statSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -18,7 +20,8 @@ import { pipeline } from "node:stream/promises";
 import { AppError, fileError } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import { ensureFolder, syncFolder, writeAtomic } from "../../base/files.ts";
-import { DATABASE, isCarried } from "./contents.ts";
+import { BACKUPS, DATABASE, isCarried } from "./contents.ts";
+import { STALE_MS } from "./create.ts";
 import { integrityProblems } from "./database.ts";
 import { readBackup } from "./read.ts";
 import type { ArchivedFile } from "./tar-reader.ts";
@@ -30,7 +33,7 @@ const WORKSPACES_FOLDER = "restored-workspaces";
 /** The manifest's fields about files outside of the state folder. */
 const OUTSIDE = "restored-from.json";
 /** Written last into a folder that is ready to be swapped in. */
-const READY = "restore.json";
+export const READY = "restore.json";
 
 async function refuseWhileHeld(options: RestoreOptions): Promise<void> {
   if (await options.isHeld()) throw new AppError("LOCKED", `a gateway is using ${options.stateDir}; stop it and restore again`);
@@ -46,7 +49,7 @@ function pathInState(name: string): string | undefined {
 
 async function unpackFile(staging: string, file: ArchivedFile, body: AsyncIterable<Buffer>): Promise<void> {
   const relative = pathInState(file.name);
-  if (relative === undefined) throw new AppError("INVALID_INPUT", `not a backup of this program: ${file.name} has no place in a state folder`);
+  if (relative === undefined) throw new AppError("INVALID_INPUT", `not a backup of this program: ${file.name} does not belong in a state folder`);
   const target = join(staging, relative);
   ensureFolder(dirname(target));
   await pipeline(body, createWriteStream(target, { flags: "wx", mode: 0o600 | (file.mode & 0o100) }));
@@ -89,12 +92,36 @@ interface Outside {
   readonly workspaces: readonly ManifestWorkspace[];
 }
 
+/** A second name for each file: backups are large and never change. */
+function linkFiles(from: string, to: string): void {
+  ensureFolder(to);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) linkFiles(source, target);
+    else if (entry.isFile()) {
+      try {
+        linkSync(source, target);
+      } catch {
+        // A file system without links.
+        copyFileSync(source, target);
+      }
+    }
+  }
+}
+
 /** Copies what backups leave out and agents need. A copy, so that the old folder stays complete. */
 function carryOver(stateDir: string, staging: string): string[] {
   if (!existsSync(stateDir)) return [];
   const names = readdirSync(stateDir).filter((name) => isCarried(name) && !existsSync(join(staging, name)));
   for (const name of names) {
-    cpSync(join(stateDir, name), join(staging, name), { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, mode: constants.COPYFILE_FICLONE });
+    if (name === BACKUPS) linkFiles(join(stateDir, name), join(staging, name));
+    else
+      cpSync(join(stateDir, name), join(staging, name), {
+        recursive: true,
+        verbatimSymlinks: true,
+        preserveTimestamps: true,
+        mode: constants.COPYFILE_FICLONE,
+      });
   }
   return names;
 }
@@ -170,15 +197,36 @@ export function restoredIn(stateDir: string): Omit<RestoreReport, "files" | "kep
   };
 }
 
+/** A state folder may be a link: its target is replaced, the link stays. */
+const folderItself = (stateDir: string): string => (existsSync(stateDir) ? realpathSync(stateDir) : resolve(stateDir));
+
+const stampOf = (at: number): string => new Date(at).toISOString().replaceAll(":", "-");
+
+/** Removes what the restore that began at this time unpacked, when it was cut off before anything was moved. */
+export function removeUnpacked(stateDir: string, at: number): void {
+  const folder = folderItself(stateDir);
+  if (existsSync(folder)) rmSync(restorePaths(folder, stampOf(at)).staging, { recursive: true, force: true });
+}
+
+/** A killed restore leaves a copy of everything beside a state that is in its place: it is removed after a day, when nobody can want it any more. */
+function removeStale(stateDir: string, now: number): void {
+  if (!existsSync(stateDir)) return;
+  const prefix = `${basename(stateDir)}.restore-`;
+  for (const name of readdirSync(dirname(stateDir))) {
+    const path = join(dirname(stateDir), name);
+    if (name.startsWith(prefix) && now - statSync(path).mtimeMs > STALE_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
+
 /** Unpacks a backup beside the state folder and verifies it. The state folder is not touched and may be in use. */
 export async function prepareRestore(options: Omit<RestoreOptions, "isHeld">): Promise<PreparedRestore> {
-  // A state folder may be a link: its target is replaced, the link stays.
-  const stateDir = existsSync(options.stateDir) ? realpathSync(options.stateDir) : resolve(options.stateDir);
+  const stateDir = folderItself(options.stateDir);
   finishRestore(stateDir);
   const at = options.clock.now();
-  const stamp = new Date(at).toISOString().replaceAll(":", "-");
+  removeStale(stateDir, at);
+  const stamp = stampOf(at);
   const { staging } = restorePaths(stateDir, stamp);
-  if (existsSync(staging)) throw new AppError("CONFLICT", `${staging} is there already; remove it and restore again`);
+  if (existsSync(staging)) throw new AppError("CONFLICT", `${staging} already exists; remove it and restore again`);
   const remove = (): void => {
     // After a swap it is gone. When neither folder could be put in place, it is one of the two left for manual recovery.
     if (existsSync(stateDir) || !existsSync(join(staging, READY))) rmSync(staging, { recursive: true, force: true });

@@ -82,10 +82,10 @@ test.each([["--format=gnu"], ["--format=pax"], ["--format=ustar"]])(
     mkdirSync(unpacked);
     execFileSync("tar", ["xzf", path, "-C", unpacked]);
     execFileSync("tar", [format, "-czf", path, "-C", unpacked, "."]);
-    expect(await verifyBackup({ backup: path })).toMatchObject({ ok: true, problems: [], notes: [expect.stringContaining("packed again by another program")] });
+    expect(await verifyBackup({ backup: path })).toMatchObject({ ok: true, problems: [], notes: [expect.stringContaining("repacked by another program")] });
     writeFileSync(join(unpacked, "state/notes.txt"), "another note");
     execFileSync("tar", [format, "-czf", path, "-C", unpacked, "."]);
-    expect(await verifyBackup({ backup: path })).toMatchObject({ ok: false, problems: ["state/notes.txt is not what was backed up"] });
+    expect(await verifyBackup({ backup: path })).toMatchObject({ ok: false, problems: ["state/notes.txt differs from what was backed up"] });
   },
 );
 

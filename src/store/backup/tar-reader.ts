@@ -23,7 +23,7 @@ function createSource(pieces: AsyncIterable<Buffer>) {
   let held: Buffer = Buffer.alloc(0);
   async function more(): Promise<void> {
     const next = await iterator.next();
-    if (next.done) throw new AppError("INVALID_INPUT", "the backup ends in the middle: it was not finished or not copied to its end");
+    if (next.done) throw new AppError("INVALID_INPUT", "the backup is cut off: it was not finished or not copied completely");
     held = held.length === 0 ? next.value : Buffer.concat([held, next.value]);
   }
   return {
@@ -36,7 +36,7 @@ function createSource(pieces: AsyncIterable<Buffer>) {
     /** Reads to the end of the stream, where its checksum is: only empty blocks may follow. */
     async finish(): Promise<void> {
       for (let rest = held; ;) {
-        if (rest.some((byte) => byte !== 0)) throw new AppError("INVALID_INPUT", "not a backup of this program: something follows its end");
+        if (rest.some((byte) => byte !== 0)) throw new AppError("INVALID_INPUT", "not a backup of this program: there is data after its end");
         const next = await iterator.next();
         if (next.done) return;
         rest = next.value;
@@ -76,9 +76,9 @@ export async function* readTar(pieces: AsyncIterable<Buffer>, limits: ReadLimits
     if (header.kind === "folder") continue;
     bytes += size;
     if (!Number.isSafeInteger(size) || size < 0 || bytes > limits.maxBytes || seen.size >= limits.maxFiles) {
-      throw new AppError("OVERLOADED", `the backup holds more than ${formatBytes(limits.maxBytes)} or ${limits.maxFiles} files; nothing of it was used`);
+      throw new AppError("OVERLOADED", `the backup holds more than ${formatBytes(limits.maxBytes)} or ${limits.maxFiles} files; nothing was used`);
     }
-    if (seen.has(name)) throw new AppError("INVALID_INPUT", `not a backup of this program: ${JSON.stringify(name)} comes twice`);
+    if (seen.has(name)) throw new AppError("INVALID_INPUT", `not a backup of this program: ${JSON.stringify(name)} occurs twice`);
     seen.add(name);
     let rest = size;
     const body = (async function* () {
@@ -89,7 +89,7 @@ export async function* readTar(pieces: AsyncIterable<Buffer>, limits: ReadLimits
       }
     })();
     yield { name, size, mode: header.mode, body };
-    if (rest > 0) throw new AppError("INTERNAL", `${name} was not read to its end`);
+    if (rest > 0) throw new AppError("INTERNAL", `${name} was not read completely`);
     await source.take((BLOCK - (size % BLOCK)) % BLOCK);
   }
 }

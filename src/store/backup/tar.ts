@@ -73,7 +73,7 @@ export type TarHeader =
   | { readonly kind: "file" | "pax" | "long-name" | "comment" | "folder"; readonly name: string; readonly size: number; readonly mode: number };
 
 function refuse(what: string): never {
-  throw new AppError("INVALID_INPUT", `not a backup of this program: ${what}; nothing of it was used`);
+  throw new AppError("INVALID_INPUT", `not a backup of this program: ${what}; nothing was used`);
 }
 
 function octalAt(block: Buffer, at: number, length: number): number {
@@ -81,7 +81,7 @@ function octalAt(block: Buffer, at: number, length: number): number {
     .toString("latin1", at, at + length)
     .replace(/[\0 ]+$/, "")
     .trimStart();
-  if (!/^[0-7]*$/.test(text)) refuse("a header holds a number that is none");
+  if (!/^[0-7]*$/.test(text)) refuse("a header has an invalid number");
   return text === "" ? 0 : Number.parseInt(text, 8);
 }
 
@@ -126,7 +126,7 @@ export function parsePax(body: Buffer): Map<string, string> {
   for (let at = 0; at < body.length;) {
     const blank = body.indexOf(32, at);
     const length = Number(body.toString("latin1", at, blank));
-    if (blank === -1 || !Number.isInteger(length) || length <= blank - at + 1 || at + length > body.length) refuse("a pax record has no proper length");
+    if (blank === -1 || !Number.isInteger(length) || length <= blank - at + 1 || at + length > body.length) refuse("a pax record has an invalid length");
     const [key = "", ...value] = body.toString("utf8", blank + 1, at + length - 1).split("=");
     records.set(key, value.join("="));
     at += length;

@@ -12,12 +12,14 @@ import { startThread } from "./start-thread.ts";
 const LONG_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
   "inbox.find",
   "inbox.recent",
+  "inbox.arrivals",
   "outbox.recent",
   "sessions.list",
   "sessions.shown",
   "transcripts.list",
   "transcripts.positions",
   "usage.totals",
+  "usage.outcomes",
   "usage.bySession",
   "usage.points",
   "imports.list",
@@ -63,7 +65,7 @@ export function createLongReads(deps: { readonly file: string; readonly stateDir
   function lost(worker: Worker, reason: string): void {
     if (reader?.worker !== worker) return;
     reader = undefined;
-    requests.rejectAll(() => new AppError("UNAVAILABLE", `the thread for long reads ended (${reason}); ask again`));
+    requests.rejectAll(() => new AppError("UNAVAILABLE", `the thread for long reads ended (${reason}); try again`));
   }
 
   function start(): Reader {

@@ -104,6 +104,17 @@ function subscribe<T>(listeners: Set<T>, listener: T): Disposable {
   return { [Symbol.dispose]: () => void listeners.delete(listener) };
 }
 
+const closed = (): AppError => new AppError("UNAVAILABLE", "the store is closed; nothing was read or written");
+
+/** Why no commit can be accepted right now. */
+function refusal({ failure, phase }: StoreStatus, { commits, bytes }: Requests["waiting"]): AppError {
+  if (failure) return new AppError("STORE_FAILED", `the store has failed and accepts no more writes: ${failure.message}`, { details: { code: failure.code } });
+  if (phase !== "open") return closed();
+  return new AppError("OVERLOADED", `${commits} commits are already waiting for the disk; nothing was accepted, try again shortly`, {
+    details: { waiting: commits, waitingBytes: bytes, retryAfterMs: 250 },
+  });
+}
+
 function createStore({ options, file, status, requests, gone, externalChange }: Connection): Store {
   const { stateDir, clock, maxWaiting = 4096, maxWaitingBytes = 64 * 1024 * 1024 } = options;
   const longReads = createLongReads({ file, stateDir, clock });
@@ -116,21 +127,10 @@ function createStore({ options, file, status, requests, gone, externalChange }: 
     sessions.clear();
   });
 
-  const closed = (): AppError => new AppError("UNAVAILABLE", "the store is closed; nothing was read or written");
-
-  function refusal(): AppError {
-    const { failure } = status;
-    if (failure) return new AppError("STORE_FAILED", `the store has failed and takes no more writes: ${failure.message}`, { details: { code: failure.code } });
-    if (status.phase !== "open") return closed();
-    return new AppError("OVERLOADED", `${waiting.commits} commits already wait for the disk; nothing was accepted, try again shortly`, {
-      details: { waiting: waiting.commits, waitingBytes: waiting.bytes, retryAfterMs: 250 },
-    });
-  }
-
   async function commit<T extends readonly unknown[]>(writes: readonly Write[], commitOptions: CommitOptions = {}): Promise<T> {
     const bytes = roughBytes(writes);
     const isFull = waiting.commits >= maxWaiting || (waiting.commits > 0 && waiting.bytes + bytes > maxWaitingBytes);
-    if (status.failure || status.phase !== "open" || isFull) throw refusal();
+    if (status.failure || status.phase !== "open" || isFull) throw refusal(status, waiting);
     for (const listener of beforeCommit) listener(writes, commitOptions.by);
     const results = requests.commit<T>(writes, commitOptions, clock.now(), bytes);
     sessions.committing(writes, results);
@@ -149,7 +149,7 @@ function createStore({ options, file, status, requests, gone, externalChange }: 
     } catch (failure) {
       // The second thread could not be started, or died: the first one can answer as well, but not in parallel to commits.
       if (!(failure instanceof AppError) || failure.code !== "UNAVAILABLE" || status.phase !== "open") throw failure;
-      options.log?.(`${failure.message}; the store's own thread answers instead`);
+      options.log?.(`${failure.message}; the main store thread is used instead`);
       return requests.read(kind, input);
     }
   }

@@ -55,7 +55,7 @@ export function createStoreStatus(file: string, log: (message: string, details: 
     },
     behind(late, at) {
       const days = Math.floor((late?.lateMs ?? 0) / 86_400_000);
-      const message = `deleting old rows is behind: the oldest of ${late?.table} should have gone ${days} ${days === 1 ? "day" : "days"} ago; it goes on in the background`;
+      const message = `deleting old rows is behind: the oldest of ${late?.table} should have been deleted ${days} ${days === 1 ? "day" : "days"} ago; it continues in the background`;
       notices.set("retention", late ? [{ kind: "retention", message, at, details: { ...late } }] : []);
     },
     health(requests) {

@@ -9,8 +9,8 @@ import { walkTable } from "./walk.ts";
 const JSON_COLUMNS = new Set(["entry", "line", "job", "data"]);
 const ROWS_PER_TRANSACTION = 1000;
 
-/** Indexes over sessions are rebuilt by triggers when the sessions are copied. */
-const REBUILT = /^session_(?:words|search|unsearched|list|counts)/;
+/** Rebuilt by triggers when sessions and lines of transcripts are copied. */
+const REBUILT = /^(?:session_(?:words|search|unsearched|list|counts|marks)|transcript_forks)/;
 
 /** The tables of a schema, with the columns that order their rows in the file. */
 export function tablesOf(db: DatabaseSync): Table[] {

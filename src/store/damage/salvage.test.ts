@@ -350,3 +350,19 @@ test("a damaged state of an older version is saved into the newest schema, where
   using db = new DatabaseSync(file, { readOnly: true });
   expect(db.prepare("SELECT count(*) AS n FROM turns WHERE n > 0").get()).toEqual({ n: turns.copied });
 });
+
+test("rows that triggers fill are not taken for damaged ones", () => {
+  const db = new DatabaseSync(file);
+  migrate(db, 2);
+  db.exec(`INSERT INTO transcripts (tid, agent_id, session_id, file, next_seq, bytes, leaf_id, created_at) VALUES (70, 'main', 's70', '${fileOf(70)}', 4, 0, 'c', 0);
+    INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (70, 0, NULL, NULL, 'session', 1, '{}'),
+      (70, 1, 'a', NULL, 'message', 1, '{}'), (70, 2, 'b', 'a', 'message', 1, '{}'), (70, 3, 'c', 'a', 'message', 1, '{}');
+    INSERT INTO sessions (key, agent_id, session_id, updated_at, version, entry)
+      VALUES ('agent:main:pinned', 'main', 's70', 1, 1, '{"sessionId":"s70","updatedAt":1,"pinnedAt":5,"folder":"Work"}')`);
+  db.close();
+  expect(run().tables.filter(({ refused }) => refused > 0)).toEqual([]);
+  using saved = new DatabaseSync(file, { readOnly: true });
+  expect(saved.prepare("SELECT seq FROM transcript_forks WHERE tid = 70").all()).toEqual([{ seq: 3 }]);
+  expect(saved.prepare("SELECT session_key, pinned_at FROM session_marks").all()).toEqual([{ session_key: "agent:main:pinned", pinned_at: 5 }]);
+  expect(saved.prepare("SELECT session_key, folder FROM session_folders").all()).toEqual([{ session_key: "agent:main:pinned", folder: "Work" }]);
+});

@@ -11,7 +11,7 @@ import type { SalvagedTable, SalvageOptions, SalvageReport } from "./types.ts";
 
 /** Opens a damaged file for reading. Undefined when SQLite does not recognize a database. */
 function openDamaged(file: string): { readonly db: DatabaseSync } | { readonly why: string } {
-  if (!existsSync(file)) return { why: "the file is not there" };
+  if (!existsSync(file)) return { why: "the file does not exist" };
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(file, { readOnly: true });

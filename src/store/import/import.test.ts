@@ -270,7 +270,7 @@ test("a broken index is reported and left alone, everything else is imported, an
   const good = readFileSync(index, "utf8");
   writeFileSync(index, good.slice(0, 300));
   const { report } = run();
-  expect(problemsOf(report, "main/sessions/sessions.json")).toEqual([expect.stringContaining("left as it is and not taken over: not JSON")]);
+  expect(problemsOf(report, "main/sessions/sessions.json")).toEqual([expect.stringContaining("left unchanged and not imported: not JSON")]);
   expect([report.transcripts, readFileSync(index, "utf8")]).toEqual([10, good.slice(0, 300)]);
   writeFileSync(index, good);
   expect(run().report).toMatchObject({ sessions: 6, transcripts: 0 });

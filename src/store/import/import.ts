@@ -50,7 +50,7 @@ function wholeFile(run: Run, kind: ImportStep["kind"], path: string, work: (prob
     if (db.isTransaction || systemCode(error) === "ERR_SQLITE_ERROR") throw error;
     const problem = messageOf(error);
     recordProgress(db, source, stat, { state: "failed", detail: { problem } }, options.now());
-    reportProblem(run, source, `left as it is and not taken over: ${problem}`);
+    reportProblem(run, source, `left unchanged and not imported: ${problem}`);
   }
   failpoint("import.file.committed");
   return { kind, source, rows, done: true };
@@ -144,7 +144,7 @@ function* transcript(run: Run, source: TranscriptSource): Generator<ImportStep> 
       for (const problem of chunk.problems) reportProblem(run, source.source, problem);
     } catch (error) {
       if (systemCode(error) === "ERR_SQLITE_ERROR") throw error;
-      reportProblem(run, source.source, `left as it is and not taken over: ${messageOf(error)}`);
+      reportProblem(run, source.source, `left unchanged and not imported: ${messageOf(error)}`);
       return;
     }
     failpoint("import.file.committed");

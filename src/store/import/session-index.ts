@@ -57,7 +57,7 @@ function transcriptLocation(db: DatabaseSync, source: IndexSource, agentId: stri
   const standard = transcriptFile(agentId, sessionId);
   const outside = statSync(path, { throwIfNoEntry: false });
   if (outside?.isFile() && path.endsWith(".jsonl") && !progressOf(db, path)) {
-    source.problem(`the transcript ${path} lies outside of the state folder: it was read there, stays there, and goes on in ${standard}`);
+    source.problem(`the transcript ${path} lies outside of the state folder: it was read there, stays there, and continues in ${standard}`);
     recordProgress(db, path, outside, { state: "pending", detail: { file: standard, agentId, sessionId } }, source.now());
   }
   return standard;

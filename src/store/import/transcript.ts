@@ -167,7 +167,7 @@ function problemsOf(resume: Resume): string[] {
       ? [`${resume.unreadable} lines are not transcript entries; they stay in the file as it is now, kept as .bak when the session is used`]
       : []),
     ...(resume.torn ? ["the last line is incomplete and was left out"] : []),
-    ...(resume.headerMade ? ["the file has no header; one was made"] : []),
+    ...(resume.headerMade ? ["the file has no header; one was added"] : []),
     ...(resume.version < 3 ? [`format ${resume.version} was brought to format 3`] : []),
   ];
 }

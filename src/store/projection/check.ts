@@ -183,7 +183,7 @@ function restore(target: Target): void {
   } catch (error) {
     const kept = freeName(compressedName(target.path), "bak", target);
     renameSync(compressedName(target.path), kept);
-    target.log("a compressed transcript file could not be read and was set aside", {
+    target.log("a compressed transcript file could not be read and was moved aside", {
       file: target.transcript.file,
       kept: basename(kept),
       problem: messageOf(error),

@@ -61,8 +61,8 @@ function createDescriptors(stateDir: string): { open(file: string): OpenFile; cl
 /** Appends after checking that the file is still the one that was opened, with the expected size. */
 function appendTo(entry: OpenFile, waiting: Waiting): void {
   const found = lstatSync(entry.path);
-  if (found.ino !== entry.inode) throw new AppError("CONFLICT", "another file stands in its place");
-  if (found.size !== waiting.startBytes) throw new AppError("CONFLICT", `it measures ${found.size} bytes instead of ${waiting.startBytes}`);
+  if (found.ino !== entry.inode) throw new AppError("CONFLICT", "another file has replaced it");
+  if (found.size !== waiting.startBytes) throw new AppError("CONFLICT", `it has ${found.size} bytes instead of ${waiting.startBytes}`);
   const bytes = Buffer.from(`${waiting.lines.join("\n")}\n`);
   for (let done = 0; done < bytes.length;) done += writeSync(entry.fd, bytes, done);
 }

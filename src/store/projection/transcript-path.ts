@@ -43,7 +43,7 @@ export function resolveFile(stateDir: string, file: string): string {
   const folder = dirname(path);
   ensureFolder(folder);
   if (!isInside(realpathSync(stateDir), realpathSync(folder))) {
-    throw new AppError("PERMISSION_DENIED", `${folder} is a link out of the state folder; transcripts are not written there. Replace the link by a folder`);
+    throw new AppError("PERMISSION_DENIED", `${folder} is a link out of the state folder; transcripts are not written there. Replace the link with a folder`);
   }
   return path;
 }

@@ -24,7 +24,7 @@ function transcriptOf(sql: Sql, { agentId, sessionId }: StoredSession): string |
 }
 
 /**
- * An entry as in the documented file: paths are absolute, a parent is named as in the file, and fields that only this program may
+ * An entry as in the documented file: paths are absolute, the parent key uses the file's spelling, and fields that only this program may
  * set are left out.
  */
 export function fileEntry(sql: Sql, stateDir: string, record: FileRecord | undefined, session: StoredSession): Record<string, unknown> {
@@ -36,7 +36,7 @@ export function fileEntry(sql: Sql, stateDir: string, record: FileRecord | undef
   return entry;
 }
 
-/** Equal for two entries with the same JSON. */
+/** Hash of the entry's JSON. */
 export function digestOf(entry: unknown): string {
   return createHash("sha256").update(JSON.stringify(entry)).digest("base64url").slice(0, 22);
 }

@@ -169,7 +169,7 @@ function removeMissing(run: Run, found: ReadonlySet<string>, survived: boolean):
     .map(({ key }) => String(key))
     .filter((key) => !found.has(key));
   const begunAgain = !survived && missing.length >= MANY_LOST;
-  if (begunAgain) run.log("sessions.json has none of the sessions that were in it; they stay", { path: record.path, sessions: missing.length });
+  if (begunAgain) run.log("sessions.json has none of its previous sessions; they were kept", { path: record.path, sessions: missing.length });
   for (const key of missing) {
     const current = storedSession(run, key);
     const base = writtenSession(sql, record, key);
@@ -214,7 +214,7 @@ function mergeAll(run: Run, entries: Iterable<readonly [string, unknown]>, stat:
 function setAside(deps: ImportChangesDeps, path: string, reason: unknown): ImportedChanges {
   const aside = `${path}.damaged-${deps.now()}`;
   renameSync(path, aside);
-  const problem = `it could not be read (${messageOf(reason)}) and was moved to ${aside}; no session was changed, and the file is written again`;
+  const problem = `it could not be read (${messageOf(reason)}) and was moved to ${aside}; no session was changed, and the file will be rewritten`;
   deps.log("sessions.json is damaged", { path, problem });
   return { ...NOTHING, problem };
 }
@@ -244,6 +244,6 @@ export function importChanges(deps: ImportChangesDeps, path: string, agentId: st
     return setAside(deps, path, error);
   }
   const { touched: _touched, ...counts } = taken;
-  if (Object.values(counts).some((count) => count !== 0)) deps.log("sessions.json was changed by another program and has been taken in", { path, ...counts });
+  if (Object.values(counts).some((count) => count !== 0)) deps.log("sessions.json was changed by another program and has been imported", { path, ...counts });
   return taken;
 }

@@ -131,7 +131,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
         // Changes by another program are imported at the next start, where failed writes are tried again, too.
         for (const { path, outcome } of advance() ?? []) if (outcome === "failed" || outcome === "foreign") schedule.drop(path);
       }
-      if (writing) deps.log("there was no time to write sessions.json; it is written at the next start", {});
+      if (writing) deps.log("there was no time to write sessions.json; it will be written at the next start", {});
       writing?.return([]);
     },
   };

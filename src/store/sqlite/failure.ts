@@ -17,8 +17,8 @@ const PERM = 3;
 const MEANINGS: Readonly<Record<number, { readonly code: ErrorCode; readonly text: string }>> = {
   [PERM]: { code: "PERMISSION_DENIED", text: "the database may not be accessed by this user; check the owner and mode of the state folder" },
   [AUTH]: { code: "PERMISSION_DENIED", text: "the database may not be accessed by this user; check the owner and mode of the state folder" },
-  [BUSY]: { code: "LOCKED", text: "another process holds the database; stop it, or try again" },
-  [LOCKED]: { code: "LOCKED", text: "another reader holds the database; try again" },
+  [BUSY]: { code: "LOCKED", text: "another process has locked the database; stop it, or try again" },
+  [LOCKED]: { code: "LOCKED", text: "another reader has locked the database; try again" },
   [READONLY]: { code: "READ_ONLY", text: "the database cannot be written: the file system is read-only, or the file's owner or mode does not allow it" },
   [IOERR]: { code: "IO_ERROR", text: "the disk reports an error; check it before anything else" },
   [CORRUPT]: { code: "STORE_DAMAGED", text: "the database is damaged; start again to save what can be read" },
@@ -26,7 +26,7 @@ const MEANINGS: Readonly<Record<number, { readonly code: ErrorCode; readonly tex
   [FULL]: { code: "DISK_FULL", text: "the disk is full; free some space" },
   [CANTOPEN]: { code: "IO_ERROR", text: "the database cannot be opened; check that the state folder exists and may be written" },
   [TOOBIG]: { code: "INVALID_INPUT", text: "a value is larger than a database row may be (1 GB)" },
-  [CONSTRAINT]: { code: "CONFLICT", text: "a row with this id is already there" },
+  [CONSTRAINT]: { code: "CONFLICT", text: "a row with this id already exists" },
 };
 
 /** SQLite's extended result code of a failed call, if it is one. */

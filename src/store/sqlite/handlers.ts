@@ -1,5 +1,6 @@
 import type { StatementSync } from "node:sqlite";
 import { need } from "../rows.ts";
+import type { TranscriptTree } from "../transcript-tree.ts";
 
 /** What the worker does after a commit is durable and acknowledged. */
 export type Effect =
@@ -24,6 +25,15 @@ export interface ReadContext {
   readonly sql: (text: string) => StatementSync;
   /** Cached previews for lists of sessions, where caching pays off. */
   readonly previews?: Map<string, SessionPreview>;
+  /** Cached trees of transcripts, by their internal numbers. */
+  readonly trees?: Map<number, KnownTree>;
+}
+
+/** A tree holds while its transcript has as many lines. Numbers are used again. */
+export interface KnownTree {
+  readonly lines: number;
+  readonly createdAt: number;
+  readonly tree: TranscriptTree;
 }
 
 export interface WriteContext extends ReadContext {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../base/errors.ts";
 import { leanTables } from "./schema-lean.ts";
 import { SCHEMA_V1 } from "./schema.ts";
-import { SESSION_FILES, SESSION_LISTS, SESSION_SEARCH } from "./schema-sessions.ts";
+import { SESSION_FILES, SESSION_FOLDERS, SESSION_LISTS, SESSION_MARKS, SESSION_SEARCH } from "./schema-sessions.ts";
 import { numberOf } from "../rows.ts";
 
 export interface Migration {
@@ -110,6 +110,24 @@ export const MIGRATIONS: readonly Migration[] = [
         DELETE FROM transcript_keys WHERE tid = OLD.tid;
       END`,
   },
+  // Where transcripts branch. Of those that are there already it is found out when it is asked for: see branches.ts.
+  {
+    version: 15,
+    minReader: 1,
+    up: `CREATE TABLE transcript_forks (tid INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (tid, seq)) WITHOUT ROWID;
+      CREATE TRIGGER transcript_forked AFTER INSERT ON transcript_entries WHEN NEW.seq > 1 AND NEW.entry_id IS NOT NULL
+        AND NEW.parent_id IS NOT (SELECT entry_id FROM transcript_entries WHERE tid = NEW.tid AND seq = NEW.seq - 1) BEGIN
+        INSERT OR IGNORE INTO transcript_forks (tid, seq) VALUES (NEW.tid, NEW.seq);
+      END;
+      CREATE TRIGGER transcript_forks_removed AFTER DELETE ON transcripts BEGIN
+        DELETE FROM transcript_forks WHERE tid = OLD.tid;
+      END;
+      INSERT INTO meta (key, value) SELECT 'transcripts.unforked', max(tid) FROM transcripts HAVING max(tid) IS NOT NULL`,
+  },
+  // Sessions that are pinned or archived in lists, and those whose deletion can be undone.
+  { version: 16, minReader: 1, up: SESSION_MARKS },
+  // Sessions in folders.
+  { version: 17, minReader: 1, up: SESSION_FOLDERS },
 ];
 
 function versionOf(db: DatabaseSync): number {

@@ -69,6 +69,56 @@ ${mark("session_transcript_made AFTER INSERT ON transcripts", ofTranscript("NEW"
 ${mark("session_transcript_deleted AFTER DELETE ON transcripts", ofTranscript("OLD"))}
 `;
 
+const MARKED = "(NEW.entry ->> '$.pinnedAt') IS NOT NULL OR (NEW.entry ->> '$.archivedAt') IS NOT NULL";
+const markOf = `DELETE FROM session_marks WHERE session_key = NEW.key;
+  INSERT INTO session_marks (session_key, pinned_at, archived_at)
+    SELECT NEW.key, NEW.entry ->> '$.pinnedAt', NEW.entry ->> '$.archivedAt' WHERE ${MARKED};`;
+
+/** Few sessions are pinned or archived: a turn in any other writes nothing about it. */
+export const SESSION_MARKS = `
+CREATE TABLE session_marks (session_key TEXT PRIMARY KEY, pinned_at INTEGER, archived_at INTEGER) WITHOUT ROWID;
+CREATE TRIGGER session_marked AFTER INSERT ON sessions WHEN ${MARKED} BEGIN
+  ${markOf}
+END;
+CREATE TRIGGER session_remarked AFTER UPDATE OF entry, key ON sessions
+  WHEN (NEW.entry ->> '$.pinnedAt') IS NOT (OLD.entry ->> '$.pinnedAt') OR (NEW.entry ->> '$.archivedAt') IS NOT (OLD.entry ->> '$.archivedAt')
+    OR OLD.key <> NEW.key BEGIN
+  DELETE FROM session_marks WHERE session_key = OLD.key;
+  ${markOf}
+END;
+CREATE TRIGGER session_unmarked AFTER DELETE ON sessions BEGIN
+  DELETE FROM session_marks WHERE session_key = OLD.key;
+END;
+CREATE TABLE deleted_sessions (
+  id TEXT PRIMARY KEY,
+  key TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  entry TEXT NOT NULL,
+  extensions TEXT NOT NULL,
+  deleted_at INTEGER NOT NULL
+) WITHOUT ROWID;
+`;
+
+const FOLDER = "(NEW.entry ->> '$.folder')";
+const IN_FOLDER = `typeof(${FOLDER}) = 'text' AND ${FOLDER} <> ''`;
+const fileIt = `INSERT OR REPLACE INTO session_folders (session_key, folder) SELECT NEW.key, ${FOLDER} WHERE ${IN_FOLDER};`;
+
+/** Which folder of the list a session is in. Most are in none, and a turn in any writes nothing about it. */
+export const SESSION_FOLDERS = `
+CREATE TABLE session_folders (session_key TEXT PRIMARY KEY, folder TEXT NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER session_filed AFTER INSERT ON sessions WHEN ${IN_FOLDER} BEGIN
+  ${fileIt}
+END;
+CREATE TRIGGER session_refiled AFTER UPDATE OF entry, key ON sessions
+  WHEN ${FOLDER} IS NOT (OLD.entry ->> '$.folder') OR OLD.key <> NEW.key BEGIN
+  DELETE FROM session_folders WHERE session_key = OLD.key;
+  ${fileIt}
+END;
+CREATE TRIGGER session_unfiled AFTER DELETE ON sessions BEGIN
+  DELETE FROM session_folders WHERE session_key = OLD.key;
+END;
+`;
+
 /**
  * The content of each `sessions.json` (`session_files`), and which state of each session it has (`session_projected`), so that changes by other
  * programs are recognized.

@@ -86,16 +86,16 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
     try {
       work();
     } catch (error) {
-      deps.failed(storeError("the log could not be moved into the database", error));
+      deps.failed(storeError("the write-ahead log could not be moved into the database", error));
     }
   }
 
   function moveNow(truncate: boolean): AppError | undefined {
     try {
       const { busy } = need(firstRow<Checkpointed>(sql(`PRAGMA wal_checkpoint(${truncate ? "TRUNCATE" : "PASSIVE"})`)));
-      return truncate && busy !== 0 ? new AppError("LOCKED", "the log could not be emptied: a reader still needs it; try again") : undefined;
+      return truncate && busy !== 0 ? new AppError("LOCKED", "the write-ahead log could not be emptied: a reader still needs it; try again") : undefined;
     } catch (error) {
-      const reason = storeError("the log could not be moved into the database", error);
+      const reason = storeError("the write-ahead log could not be moved into the database", error);
       if (reason.code !== "LOCKED") deps.failed(reason);
       return reason;
     }
@@ -105,7 +105,7 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
     isMoving = true;
     deps.mover.move(({ error, unavailable }) => {
       isMoving = false;
-      const reason = error && storeError("the log could not be moved into the database", error);
+      const reason = error && storeError("the write-ahead log could not be moved into the database", error);
       const fatal = reason && reason.code !== "LOCKED" ? reason : undefined;
       if (fatal) deps.failed(fatal);
       if (unavailable) attempt(moveLog);

@@ -37,7 +37,7 @@ function assertOwner(file: string): void {
   if (owner === uid) return;
   throw new AppError(
     "PERMISSION_DENIED",
-    `${file} belongs to user ${owner}, this process runs as user ${uid}; start it as that user, or give the file to this one`,
+    `${file} belongs to user ${owner}, this process runs as user ${uid}; start it as that user, or change the file's owner`,
     {
       details: { owner, uid },
     },
@@ -104,7 +104,7 @@ export async function openDatabase(options: OpenOptions): Promise<Opened> {
   } catch (error) {
     if (!isHeld(error)) throw storeError(`could not open ${file}`, error);
     const by = lockingProcesses(file);
-    const message = `could not open ${file}: ${nameHolders(by)} holds it for writing; end that process, or what it does there, and start again`;
+    const message = `could not open ${file}: ${nameHolders(by)} has locked it for writing; end that process, or its transaction, and start again`;
     throw new AppError("LOCKED", message, { cause: error, details: { file, pids: (by ?? []).map(({ pid }) => pid) } });
   }
 }
@@ -115,6 +115,6 @@ function touch(file: string): void {
     closeSync(openSync(file, "a", 0o600));
     syncFolder(dirname(file));
   } catch (error) {
-    throw fileError(file, "could not make the database", error);
+    throw fileError(file, "could not create the database", error);
   }
 }

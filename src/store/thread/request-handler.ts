@@ -84,7 +84,9 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
     prepare: (group, asked) => attempt("a transcript could not be compared with its file", () => deps.files.prepare(group, asked)),
     commit(group) {
       if (failure) {
-        const refused = new AppError("STORE_FAILED", `the store has failed and takes no more writes: ${failure.message}`, { details: { code: failure.code } });
+        const refused = new AppError("STORE_FAILED", `the store has failed and accepts no more writes: ${failure.message}`, {
+          details: { code: failure.code },
+        });
         settle(group.map(([id]) => [id, false, errorMessage(refused)]));
         return;
       }
@@ -96,10 +98,10 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
       failpoint("store.group.acknowledged");
       deps.files.follow(result.effects);
       deps.sessionIndex?.committed(group);
-      attempt("the log could not be moved into the database", () => deps.background.committed(group.length));
+      attempt("the write-ahead log could not be moved into the database", () => deps.background.committed(group.length));
     },
     answer: (asked) => settle(asked.map(read)),
-    upkeep: (work) => attempt("upkeep of the store failed", work),
+    upkeep: (work) => attempt("maintenance of the store failed", work),
     reportProblems() {
       const problems = [...deps.files.problems(), ...(deps.sessionIndex?.problems() ?? [])];
       if (problems.length === 0 && reportedCount === 0) return;

@@ -1,4 +1,5 @@
 import type { StatementSync } from "node:sqlite";
+import { UNDO_MS } from "../areas/trash.ts";
 import type { RetentionPolicy } from "../retention.ts";
 import { areTurnsInOrder } from "../sqlite/schema-lean.ts";
 
@@ -129,6 +130,7 @@ export function createSweeps(sql: Sql, now: number, policy: RetentionPolicy): Sw
     one({ table: "injections", key: "seq", ended: "drained_at", keepMs: policy.injectionsMs }),
     one({ table: "pairing_requests", key: "id", ended: "expires_at", keepMs: 0 }),
     one({ table: "cron_slots", key: "job_id, scheduled_at", ended: "finished_at", keepMs: policy.cronSlotsMs }),
+    one({ table: "deleted_sessions", key: "id", ended: "deleted_at", keepMs: UNDO_MS }),
     usage(sql, now, policy.usageMs),
     one({ table: "leases", key: "name", ended: "expires_at", condition: "token < (SELECT max(token) FROM leases)", keepMs: policy.idempotencyMs }),
     ...(archivedTranscriptsMs === undefined ? [] : [archivedTranscripts(sql, now, archivedTranscriptsMs)]),

@@ -1,12 +1,12 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { WriteKind } from "../areas/index.ts";
 import { createProjection, transcriptRow, type Projection, type ProjectionProblem } from "../projection/index.ts";
 import type { Effect } from "../sqlite/handlers.ts";
 import type { CommitRequest, ReadRequest } from "../messages.ts";
 import { createUnwrittenFiles } from "./unwritten-files.ts";
-import { firstRow } from "../rows.ts";
+import { firstRow, need } from "../rows.ts";
 import { isRecord } from "../../base/records.ts";
 
 export interface TranscriptFilesDeps {
@@ -55,6 +55,9 @@ const OVERWRITING: WriteKind = "transcripts.redact";
 /** A writer that waits for one commit after the other does not wait for files in between. */
 const QUIET_MS = 3;
 
+const transcriptFacts = ({ sql }: Pick<TranscriptFilesDeps, "sql">, tid: number): { readonly bytes: number; readonly archivedAt: number | null } =>
+  need(firstRow(sql("SELECT bytes, archived_at AS archivedAt FROM transcripts WHERE tid = ?"), tid));
+
 const tidIn = ({ sql }: Pick<TranscriptFilesDeps, "sql">, file: string): number | undefined =>
   firstRow<{ tid: number }>(sql("SELECT tid FROM transcripts WHERE file = ?"), file)?.tid;
 
@@ -76,11 +79,27 @@ function effectsOnFiles(effects: readonly Effect[]): readonly Effect[] {
   return rewritten.size === 0 ? effects : effects.filter(({ kind, file }) => kind !== "appended" || !rewritten.has(file));
 }
 
+const isThere = ({ stateDir }: TranscriptFilesDeps, file: string): boolean => existsSync(join(stateDir, file)) || existsSync(join(stateDir, `${file}.gz`));
+
 /** A process that is killed after it has archived a transcript leaves the file under its former name. */
 function finishArchiving(deps: TranscriptFilesDeps, projection: Projection, file: string): void {
   const former = file.replace(/\.(?:reset|deleted)\.[^/]*$/, "");
-  const isThere = (name: string): boolean => existsSync(join(deps.stateDir, name)) || existsSync(join(deps.stateDir, `${name}.gz`));
-  if (former !== file && !isThere(file) && isThere(former) && tidIn(deps, former) === undefined) projection.rename(former, file);
+  if (former !== file && !isThere(deps, file) && isThere(deps, former) && tidIn(deps, former) === undefined) projection.rename(former, file);
+}
+
+/** A process that is killed after it has brought a deleted transcript back leaves the file under the name that it had as a deleted one. */
+function finishRestoring(deps: TranscriptFilesDeps, projection: Projection, tid: number, file: string): void {
+  if (isThere(deps, file)) return;
+  const { bytes, archivedAt } = transcriptFacts(deps, tid);
+  const folder = join(deps.stateDir, dirname(file));
+  if (archivedAt !== null || !existsSync(folder)) return;
+  const left = readdirSync(folder).find(
+    (name) =>
+      name.startsWith(`${basename(file)}.deleted.`) &&
+      statSync(join(folder, name), { throwIfNoEntry: false })?.size === bytes &&
+      tidIn(deps, `${dirname(file)}/${name}`) === undefined,
+  );
+  if (left !== undefined) projection.rename(`${dirname(file)}/${left}`, file);
 }
 
 export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFiles {
@@ -97,15 +116,13 @@ export function createTranscriptFiles(deps: TranscriptFilesDeps): TranscriptFile
     deps.adopt(file);
     const tid = tidIn(deps, file);
     if (tid === undefined) return;
+    finishArchiving(deps, projection, file);
+    finishRestoring(deps, projection, tid, file);
     const report = projection.ensure(deps.db, tid, { writing });
     if (report?.action !== "compressed") trusted.add(file);
   }
 
-  function complete(file: string): void {
-    finishArchiving(deps, projection, file);
-    use(file, false);
-  }
-
+  const complete = (file: string): void => use(file, false);
   const unwritten = createUnwrittenFiles({ ...deps, complete, flush: projection.flush, behind: () => projection.problems().map(({ file }) => file) });
 
   function write(): void {

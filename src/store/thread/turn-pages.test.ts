@@ -29,6 +29,8 @@ function commitsOf(n: number): readonly [Write[], Write[]] {
   const key = `agent:main:s${n % SESSIONS}`;
   const file = `agents/main/sessions/s${n % SESSIONS}.jsonl`;
   const message = (role: string): string => JSON.stringify({ type: "message", id: `${n}${role}`, message: { role, content: "x".repeat(200) } });
+  /** A conversation is a chain: a turn writes nothing about branches. */
+  const parentOf = (role: string): string | null => (role === "assistant" ? `${n}user` : n > SESSIONS ? `${n - SESSIONS}assistant` : null);
   const usage = { sessionKey: key, agentId: "main", provider: "p", model: "m", turnId: runId, input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 };
   return [
     [["inbox.accept", { channel: "gateway", account: "runs", conversation: "runs", messageId: runId, kind: "message", text: "hello", sessionKey: key }]],
@@ -37,7 +39,7 @@ function commitsOf(n: number): readonly [Write[], Write[]] {
       ["inbox.claim", { ids: [n], turnId: runId }],
       [
         "transcripts.append",
-        { file, entries: ["user", "assistant"].map((role) => ({ id: `${n}${role}`, parentId: null, type: "message", ts: 1, line: message(role) })) },
+        { file, entries: ["user", "assistant"].map((role) => ({ id: `${n}${role}`, parentId: parentOf(role), type: "message", ts: 1, line: message(role) })) },
       ],
       ["journal.append", { turnId: runId, kind: "model.result", data: { stopReason: "stop" } }],
       ["usage.add", { ...usage, durationMs: 1 }],

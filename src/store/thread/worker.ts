@@ -37,7 +37,7 @@ interface Owner {
 
 function reportSalvage({ salvage }: Opened, now: () => number, { post, log }: Owner): void {
   if (!salvage) return;
-  const message = `the database was damaged (${salvage.reason}); what could be read was saved, the damaged file is in ${salvage.folder}`;
+  const message = `the database was damaged (${salvage.reason}); what could be read was recovered, the damaged file is in ${salvage.folder}`;
   post({ type: "notices", notices: [{ kind: "salvaged", message, at: now(), details: { ...salvage } }] });
   log(message, { ...salvage });
 }
@@ -104,7 +104,7 @@ async function startWriter(data: OpenRequest, owner: Owner): Promise<Writer> {
 
 function startReader(data: OpenRequest, { port, post }: Owner): { accept(request: Request): void } {
   const db = openReader(data.file);
-  const context = { sql: createStatements(db), previews: new Map() };
+  const context = { sql: createStatements(db), previews: new Map(), trees: new Map() };
   return {
     accept(request) {
       if (request.type === "close") {

@@ -111,6 +111,33 @@ test("a restart denies what was open", async () => {
   await expect(before.approvals.resolve(id, "allow-once")).rejects.toMatchObject({ code: "CONFLICT" });
 });
 
+test("a page of the history ends where a moment ends, so that the next page misses nothing", async () => {
+  const own = await openStore({ stateDir: mkdtempSync(join(tmpdir(), "approvals-history-")), clock });
+  const open = () => createApprovals({ store: own, clock, ids: createIds(systemRandom) });
+  const former = open();
+  const early = await former.request(asked);
+  await former.resolve(early.id, "deny", "me");
+  clock.advance(1000);
+  const together = [await former.request(asked), await former.request(asked), await former.request(asked)].map(({ id }) => id);
+  former[Symbol.dispose]();
+  const approvals = open();
+  await approvals.denyFormer();
+  clock.advance(1000);
+  const late = await approvals.request(asked);
+  await approvals.resolve(late.id, "allow-once", "me");
+  const seen: string[] = [];
+  for (let before: number | undefined; ;) {
+    const page = await approvals.history({ limit: 2, before });
+    seen.push(...page.map(({ id }) => id));
+    const oldest = page.at(-1)?.decidedAt;
+    if (oldest == null) break;
+    before = oldest;
+  }
+  expect(seen).toEqual([late.id, ...together.toSorted(), early.id]);
+  approvals[Symbol.dispose]();
+  await own[Symbol.asyncDispose]();
+});
+
 test("the beginning of an id will do, when it means one question", async () => {
   const { approvals } = fixture();
   const [one, two] = [await approvals.request({ ...asked, id: "12345678-one" }), await approvals.request({ ...asked, id: "12345678-two" })];
@@ -153,9 +180,9 @@ test("commands that run and questions that are open are kept, one line each", ()
   );
   expect(lines).toEqual([
     "background process mild-glade: make all",
-    "approval a1 is waited for: rm -r build && make",
-    "approval a2 is waited for: Send it?",
-    "approval a3 is waited for: gateway",
-    "approval a4 is waited for: (not specified)",
+    "waiting for approval a1: rm -r build && make",
+    "waiting for approval a2: Send it?",
+    "waiting for approval a3: gateway",
+    "waiting for approval a4: (not specified)",
   ]);
 });

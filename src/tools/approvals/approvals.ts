@@ -72,6 +72,8 @@ export interface Approvals extends Disposable {
   /** Keeps what became of a command that was asked about. */
   recordOutcome(id: string, sessionKey: string, outcome: CommandOutcome): Promise<void>;
   list(kind?: string): Promise<readonly ApprovalRow[]>;
+  /** Requests that are over, the newest end first: as many as the limit, and what ended together with the last. */
+  history(page: { readonly limit: number; readonly before?: number | undefined }): Promise<readonly ApprovalRow[]>;
   /** Outcomes that a session is still to be notified about, oldest first. */
   open(sessionKey: string): readonly OpenApproval[];
   /** Ends what an earlier start left open. Returns how many there were. */
@@ -149,7 +151,7 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
   async function request(asked: ApprovalRequest, signal?: AbortSignal): Promise<PendingApproval> {
     const id = asked.id ?? ids.uuid();
     const { kind, sessionKey, agentId, turnId } = asked;
-    if (waiting.has(id)) throw new AppError("CONFLICT", `approval ${id} was asked for before`, { details: { id } });
+    if (waiting.has(id)) throw new AppError("CONFLICT", `approval ${id} was already requested`, { details: { id } });
     const timeoutMs = Math.min(Math.max(asked.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1), MAX_TIMEOUT_MS);
     const createdAt = clock.now();
     const expiresAt = createdAt + timeoutMs;
@@ -205,6 +207,7 @@ export function createApprovals({ store, clock, ids, ...deps }: ApprovalsDeps): 
     },
     recordOutcome: (id, sessionKey, outcome) => store.write("approvals.outcome", { id, sessionKey, outcome }),
     list: async (kind) => (await store.read("approvals.pending", { kind })).filter((row) => waiting.has(row.id)),
+    history: (page) => store.read("approvals.history", page),
     open: (sessionKey) => [...waiting].flatMap(([id, one]) => (one.sessionKey === sessionKey ? [{ id, kind: one.kind, request: one.request }] : [])),
     denyFormer: () => denyFormer(store, clock.now(), (id) => waiting.has(id), notify),
     onNotice(listener) {
@@ -228,7 +231,7 @@ type Running = Pick<ReturnType<Processes["list"]>[number], "id" | "command" | "e
 export function pendingWork(processes: readonly Running[], approvals: readonly OpenApproval[]): readonly string[] {
   return [
     ...processes.flatMap(({ id, command, end }) => (end ? [] : [`background process ${id}: ${command}`])),
-    ...approvals.map(({ id, request }) => `approval ${id} is waited for: ${subjectOf(request)}`),
+    ...approvals.map(({ id, request }) => `waiting for approval ${id}: ${subjectOf(request)}`),
   ];
 }
 

@@ -37,7 +37,7 @@ function beyondText({ field, value, sandbox }: Beyond): string {
   if (sandbox) {
     return `this session runs in a sandbox, and only the configuration lets commands leave it (tools.exec.host, tools.elevated.allowFrom)`;
   }
-  return `${KEYS[field]} is set in the configuration, and a session cannot go past it. To change it, run: openclaw config set ${KEYS[field]} ${value}`;
+  return `${KEYS[field]} is set in the configuration, and a session cannot exceed it. To change it, run: openclaw config set ${KEYS[field]} ${value}`;
 }
 
 /** Whether a session's choice may be changed so, and what is then written. */

@@ -1,6 +1,6 @@
 /**
- * Who may do what loosens execution, and everything else that a chat or a client can ask for by name. The one table: commands, settings, buttons,
- * methods and tools all ask `mayUse`, so that no entrance has a rule of its own.
+ * Who may do what loosens execution, and everything else that a chat or a client can ask for by name. Commands, buttons and settings ask this table when
+ * they run. Methods and tools declare a scope or `ownerOnly`, which is enforced where they are called; tests hold the declarations and the table together.
  */
 
 /** The one who asks: the sender of a message in a chat, or a client of the gateway, which is judged by its scopes alone. */
@@ -17,11 +17,12 @@ export interface Asker {
  * - `anyone`: everyone who may talk in the session, even where commands are for others. Only for what takes away from what runs.
  * - `talk`: everyone who may give commands.
  * - `widen`: narrowing is free for everyone who may talk; widening needs the owner, whom the configuration names for it, or `operator.admin`.
+ * - `change`: showing and using is for everyone who may give commands; changing what holds for everybody needs the owner or `operator.admin`.
  * - `owner`: the owner or `operator.admin`.
  * - `named`: the owner, whom the configuration names for it, or `operator.admin`.
  * - `approve`: like `named`; clients need `operator.approvals`.
  */
-export type Need = "anyone" | "talk" | "widen" | "owner" | "named" | "approve";
+export type Need = "anyone" | "talk" | "widen" | "change" | "owner" | "named" | "approve";
 
 /** By the canonical name of a command. */
 const COMMANDS = {
@@ -47,10 +48,10 @@ const COMMANDS = {
   subagents: "talk",
   kill: "talk",
   steer: "talk",
-  tts: "talk",
   skill: "talk",
   exec: "widen",
   elevated: "widen",
+  tts: "change",
   send: "owner",
   config: "owner",
   debug: "owner",
@@ -74,6 +75,7 @@ const METHODS = {
   "exec.approvals.set": "owner",
   "exec.approvals.node.set": "owner",
   "exec.approvals.forget": "owner",
+  "exec.approvals.restore": "owner",
   "exec.approval.resolve": "approve",
   /** With `owner`: it writes `commands.ownerAllowFrom`. */
   "channels.pairing.approve": "owner",
@@ -88,7 +90,7 @@ export const AUTHORITY = { command: COMMANDS, method: METHODS, tool: TOOLS } as 
 /** What is missing; undefined when nothing is. */
 export type Missing = "owner" | "operator.admin" | "operator.approvals";
 
-/** Whether a need is met. For `widen` it answers about widening: narrowing needs nobody. */
+/** Whether a need is met. For `widen` it answers about widening, for `change` about changing: the rest needs nobody. */
 export function missingFor(need: Need, { owner, scopes, named = false }: Asker): Missing | undefined {
   if (need === "anyone" || need === "talk") return undefined;
   if (scopes !== undefined) {
@@ -101,6 +103,12 @@ export function missingFor(need: Need, { owner, scopes, named = false }: Asker):
 
 /** Whether a command is for everybody who may talk, and not only for those who may give commands. */
 export const isForAnyone = (name: string): boolean => NEEDS.get(name) === "anyone";
+
+/** Whether what is needed depends on what the command is to do: it asks once it knows. */
+export function asksItself(name: string): boolean {
+  const need = NEEDS.get(name);
+  return need === "widen" || need === "change";
+}
 
 /** What the asker of a command lacks. A command that is not in the table needs the owner. */
 export function missingForCommand(name: string, asker: Asker): Missing | undefined {

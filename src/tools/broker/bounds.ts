@@ -73,7 +73,7 @@ function cut(parts: readonly (TextContent | ImageContent)[]): readonly (TextCont
 /** A tool that returned something else than a result: what it was, in words. */
 function plainText(tool: string, raw: unknown): string {
   if (typeof raw === "string") return raw;
-  return raw === undefined || raw === null ? `(${tool} returned nothing)` : (json(raw) ?? `(${tool} returned something that is no result)`);
+  return raw === undefined || raw === null ? `(${tool} returned nothing)` : (json(raw) ?? `(${tool} returned an invalid result)`);
 }
 
 /** Too large or not writable: a summary stands for them. */

@@ -4,7 +4,11 @@ import { silentLogger } from "../../base/log/logger.ts";
 import { createHooks, type Hooks } from "../../hooks/index.ts";
 import { textOutcome, type Tool, type ToolContext } from "../tool.ts";
 import type { ApprovalDecision, ApprovalQuestion } from "./approval.ts";
-import { createBroker, type BrokerCall, type Toolbox } from "./broker.ts";
+import { editTool } from "../builtin/files/edit.ts";
+import { readTool } from "../builtin/files/read.ts";
+import { writeTool } from "../builtin/files/write.ts";
+import { applyPatchTool } from "../builtin/patch/apply-patch.ts";
+import { createBroker, type BrokerCall, type BrokerDeps, type Toolbox } from "./broker.ts";
 
 const CONTEXT: ToolContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: "/nowhere", owner: false };
 const tool = (rest: Partial<Tool> = {}): Tool => ({
@@ -28,11 +32,12 @@ interface Fixture {
   readonly questions: ApprovalQuestion[];
 }
 
-async function fixture(tools: readonly Tool[] = [tool()], answer: ApprovalDecision = "allow-once", context: Partial<ToolContext> = {}): Promise<Fixture> {
+function brokerWith(tools: readonly Tool[], { answer = "allow-once", unasked }: { answer?: ApprovalDecision; unasked?: BrokerDeps["unasked"] } = {}) {
   const clock = manualClock();
   const hooks = createHooks({ clock, log: silentLogger });
   const questions: ApprovalQuestion[] = [];
   const broker = createBroker({
+    unasked,
     clock,
     log: silentLogger,
     config: () => ({}),
@@ -44,7 +49,12 @@ async function fixture(tools: readonly Tool[] = [tool()], answer: ApprovalDecisi
       return Promise.resolve(answer);
     },
   });
-  return { box: await broker.open({ ...CONTEXT, ...context }), hooks, clock, questions };
+  return { broker, hooks, clock, questions };
+}
+
+async function fixture(tools: readonly Tool[] = [tool()], answer: ApprovalDecision = "allow-once", context: Partial<ToolContext> = {}): Promise<Fixture> {
+  const { broker, ...rest } = brokerWith(tools, { answer });
+  return { box: await broker.open({ ...CONTEXT, ...context }), ...rest };
 }
 
 const call = (args: Record<string, unknown>, rest: Partial<BrokerCall> = {}): BrokerCall => ({
@@ -132,7 +142,7 @@ test.each<[ApprovalDecision, string]>([
   ["allow-always", "hello you"],
   ["deny", "Denied by the operator: May I?"],
   ["timeout", "Not approved in time: May I?"],
-  ["cancelled", "The question was withdrawn: May I?"],
+  ["cancelled", "The approval request was withdrawn: May I?"],
 ])("a call that needs an approval waits for it: %s", async (decision, expected) => {
   const { box, hooks, questions } = await fixture(undefined, decision);
   const decisions: string[] = [];
@@ -225,7 +235,7 @@ test("what fails around a tool is the result of its call", async () => {
   const { box } = await fixture([broken]);
   const outcome = await box.run(call({ who: "x" }));
   expect(outcome.isError).toBe(true);
-  expect(text(outcome)).toMatch(/^The call of greet failed: /);
+  expect(text(outcome)).toMatch(/^The call to greet failed: /);
 });
 
 test("images beyond what can be kept are left out, and that is said", async () => {
@@ -304,4 +314,45 @@ test("a tool may mend its arguments before they are checked", async () => {
   const prepareArguments = (raw: object): object => ({ ...raw, who: (raw as { name?: string }).name });
   const { box } = await fixture([tool({ prepareArguments, parameters: { type: "object", properties: { who: { type: "string" } }, required: ["who"] } })]);
   expect(text(await box.run(call({ name: "you" })))).toBe("hello you");
+});
+
+test("plugins see the files that a call names, as absolute paths, and who it is made for", async () => {
+  const declared = { workspaceOnly: () => false, patchWorkspaceOnly: () => false, home: "/home/me", ids: { hex: () => "0" }, clock: manualClock() };
+  const tools = [readTool, writeTool, editTool, applyPatchTool].map((one) => one.create(declared));
+  const { box, hooks } = await fixture(tools, "deny", { channel: "telegram", senderId: "7", workspaceDir: "/space" });
+  const seen: unknown[] = [];
+  hooks.on(
+    "before_tool_call",
+    ({ toolName, derivedPaths }, { channelId, requester }) => {
+      seen.push([toolName, derivedPaths]);
+      expect([channelId, requester]).toEqual(["telegram", { channel: "telegram", senderId: "7", senderIsOwner: false }]);
+      return { block: true };
+    },
+    { pluginId: "p" },
+  );
+  const patch = "*** Begin Patch\n*** Update File: ../secret.txt\n*** Move to: b.txt\n@@\n*** Delete File: /etc/c\nno end";
+  await box.run(call({ path: "a/../x.txt" }, { name: "read" }));
+  await box.run(call({ path: "~/y.txt", content: "" }, { name: "write" }));
+  await box.run(call({ path: "file:///z.txt", oldText: "a", newText: "b" }, { name: "edit" }));
+  await box.run(call({ input: patch }, { name: "apply_patch" }));
+  expect(seen).toEqual([
+    ["read", ["/space/x.txt"]],
+    ["write", ["/home/me/y.txt"]],
+    ["edit", ["/z.txt"]],
+    ["apply_patch", ["/secret.txt", "/space/b.txt", "/etc/c"]],
+  ]);
+});
+
+test("what a tool asks about is refused at once, with the reason, where nobody can be asked", async () => {
+  const ran: unknown[] = [];
+  const asking = tool({
+    asks: () => ({ title: "Greet them?", description: "greeting" }),
+    run: ({ params }) => Promise.resolve((ran.push(params), textOutcome("hello"))),
+  });
+  const { broker, questions } = brokerWith([asking], { unasked: ({ sessionKey }) => (sessionKey.includes(":cron:") ? "nobody is there" : undefined) });
+  const inJob = await broker.open({ ...CONTEXT, sessionKey: "agent:main:cron:1" });
+  expect(text(await inJob.run(call({ who: "you" })))).toBe("Greet them? Not done: nobody is there");
+  expect([ran, questions]).toEqual([[], []]);
+  expect(text(await (await broker.open(CONTEXT)).run(call({ who: "you" })))).toBe("hello");
+  expect(questions).toHaveLength(1);
 });

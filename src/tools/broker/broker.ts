@@ -30,6 +30,8 @@ export interface BrokerDeps {
   readonly hooks: Pick<Hooks, "has" | "run">;
   readonly policies?: Pick<ToolPolicies, "evaluate">;
   readonly askApproval: AskApproval;
+  /** Why nobody can be asked about a call; what a tool itself asks about is then refused at once. */
+  readonly unasked?: ((context: ToolContext) => string | undefined) | undefined;
   /** No toolbox is given out before this resolves; undefined when it has. */
   readonly ready?: (() => Promise<void> | undefined) | undefined;
   /** Why no tool may run at all, if so: what guards tool calls is not there. Asked at every call. */
@@ -169,7 +171,7 @@ async function safely(deps: BrokerDeps, context: ToolContext, tool: Tool | undef
     return await carryOut(deps, context, tool, { ...call, decided });
   } catch (error) {
     deps.log.warn(`a call of ${tool.name} failed in the broker: ${messageOf(error)}`, { sessionKey: context.sessionKey, error });
-    return failedOutcome(`The call of ${tool.name} failed: ${messageOf(error)}`);
+    return failedOutcome(`The call to ${tool.name} failed: ${messageOf(error)}`);
   } finally {
     decided();
   }
@@ -240,7 +242,8 @@ async function gate(deps: BrokerDeps, context: ToolContext, tool: Tool, call: Br
   if (hooks.has("before_tool_call")) asks.push((event) => hooks.run("before_tool_call", event, ctx, options));
   if (taint) asks.push((event) => taint.evaluate(event, ctx));
   for (const ask of asks) {
-    const answer = await ask(hookEvent(context, tool, call.id, params));
+    const derivedPaths = tool.paths?.(params, context);
+    const answer = await ask({ ...hookEvent(context, tool, call.id, params), ...(derivedPaths ? { derivedPaths: [...derivedPaths] } : {}) });
     context.hookLog?.add(hookLogEntries(trace.splice(0), answer, deps.clock.now()));
     if (!answer) continue;
     if (answer.block) return { ok: false, text: answer.blockReason ?? "Tool call blocked by plugin hook" };
@@ -249,7 +252,7 @@ async function gate(deps: BrokerDeps, context: ToolContext, tool: Tool, call: Br
       if (!checked.ok)
         return {
           ok: false,
-          text: `A plugin${answer.decidedBy === undefined ? "" : ` (${answer.decidedBy})`} changed the arguments so that they no longer fit. ${checked.text}`,
+          text: `A plugin${answer.decidedBy === undefined ? "" : ` (${answer.decidedBy})`} changed the arguments so that they are no longer valid. ${checked.text}`,
         };
       ({ params } = checked);
     }
@@ -257,7 +260,9 @@ async function gate(deps: BrokerDeps, context: ToolContext, tool: Tool, call: Br
     if (refusal !== undefined) return { ok: false, text: refusal };
   }
   // Last: what is asked is what will run.
-  const question = tool.asks?.(params);
+  const question = await tool.asks?.(params, context);
+  const why = question && deps.unasked?.(context);
+  if (why !== undefined) return { ok: false, text: `${question?.title} Not done: ${why}` };
   const refusal = question && (await approve(deps, context, tool, call, { ...question, allowedDecisions: ["allow-once", "deny"] }));
   if (refusal !== undefined) return { ok: false, text: refusal };
   return { ok: true, params };
@@ -276,7 +281,7 @@ async function approve(deps: BrokerDeps, context: ToolContext, tool: Tool, call:
   }
   if (decision === "allow-once" || decision === "allow-always" || (decision === "timeout" && timeoutBehavior === "allow")) return undefined;
   if (decision === "timeout") return `Not approved in time: ${wish.title}`;
-  return decision === "cancelled" ? `The question was withdrawn: ${wish.title}` : `Denied by the operator: ${wish.title}`;
+  return decision === "cancelled" ? `The approval request was withdrawn: ${wish.title}` : `Denied by the operator: ${wish.title}`;
 }
 
 /** A tool may throw, hang, or go on after it was stopped: the call ends in any case. */
@@ -300,7 +305,7 @@ async function runTool(
       call.update?.(boundedOutcome(tool.name, partial, redact));
     } catch (error) {
       // The watcher failed, not the tool.
-      log.debug(`what ${tool.name} showed could not be passed on: ${messageOf(error)}`, { sessionKey: context.sessionKey });
+      log.debug(`progress of ${tool.name} could not be delivered: ${messageOf(error)}`, { sessionKey: context.sessionKey });
     }
   };
   const run = async (): Promise<ToolOutcome> =>
@@ -347,7 +352,8 @@ function hookEvent({ runId }: ToolContext, tool: Tool, toolCallId: string, param
   return { toolName: tool.name, params: { ...params }, runId, toolCallId };
 }
 
-function hookContext({ agentId, sessionKey, sessionId, runId, jobId, channel, trace }: ToolContext, tool: Tool, toolCallId: string) {
+function hookContext(context: ToolContext, tool: Tool, toolCallId: string) {
+  const { agentId, sessionKey, sessionId, runId, jobId, channel, accountId, senderId, owner, trace } = context;
   return {
     toolName: tool.name,
     agentId,
@@ -356,7 +362,13 @@ function hookContext({ agentId, sessionKey, sessionId, runId, jobId, channel, tr
     runId,
     toolCallId,
     ...(jobId === undefined ? {} : { jobId }),
-    ...(channel === undefined ? {} : { messageProvider: channel }),
+    ...(channel === undefined ? {} : { messageProvider: channel, channelId: channel }),
+    requester: {
+      ...(channel === undefined ? {} : { channel }),
+      ...(accountId === undefined ? {} : { accountId }),
+      ...(senderId === undefined ? {} : { senderId }),
+      senderIsOwner: owner,
+    },
     ...(trace === undefined ? {} : { trace: hookTrace(trace.traceId, `tool ${toolCallId}`, trace.span) }),
   };
 }

@@ -23,5 +23,15 @@ test("tools that only read run side by side; those that change something, and co
     "web_fetch",
     "web_search",
   ]);
-  expect([...named("sequential")].sort()).toEqual(["apply_patch", "edit", "exec", "process", "session_status", "sessions_send", "tts", "write"]);
+  expect([...named("sequential")].sort()).toEqual([
+    "apply_patch",
+    "edit",
+    "exec",
+    "image_generate",
+    "process",
+    "session_status",
+    "sessions_send",
+    "tts",
+    "write",
+  ]);
 });

@@ -44,7 +44,7 @@ export async function askFirst(deps: ExecToolDeps, asked: Omit<Question, "origin
   const { agentId, sessionKey } = context;
   const command = shownCommand(plan);
   if (command.length > MOST_SHOWN_CHARS) {
-    const text = `exec denied: a command of ${command.length} characters cannot be shown whole to the approver (${MOST_SHOWN_CHARS} at most); write it to a file and run that`;
+    const text = `exec denied: a command of ${command.length} characters cannot be shown in full to the approver (${MOST_SHOWN_CHARS} at most); write it to a file and run that`;
     return failedOutcome(text, { status: "error", error: text });
   }
   let pending;
@@ -70,7 +70,7 @@ export async function askFirst(deps: ExecToolDeps, asked: Omit<Question, "origin
       },
     });
   } catch (error) {
-    const text = `exec denied: the question could not be asked: ${messageOf(error)}`;
+    const text = `exec denied: the approval could not be requested: ${messageOf(error)}`;
     return failedOutcome(text, { status: "error", error: text });
   }
   const { id, expiresAt, decision } = pending;

@@ -11,8 +11,8 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** The variables of a call, checked: what would load foreign code into a program is refused, never dropped in silence. */
 export function callEnvironment(env: Env, host: ExecHost): Env {
   for (const [name, value] of Object.entries(env)) {
-    if (!NAME.test(name)) throw new AppError("INVALID_INPUT", `env has the name ${JSON.stringify(name)}; names are letters, digits and _`);
-    if (value.includes("\0")) throw new AppError("INVALID_INPUT", `env.${name} has a null character; leave it out`);
+    if (!NAME.test(name)) throw new AppError("INVALID_INPUT", `env has the invalid name ${JSON.stringify(name)}; use letters, digits and _`);
+    if (value.includes("\0")) throw new AppError("INVALID_INPUT", `env.${name} has a null character; remove it`);
     const pathOfHost = name.toUpperCase() === "PATH" && host !== "sandbox";
     if (pathOfHost) throw violation(name, `which programs run on this host is decided by its configuration (tools.exec.pathPrepend)`);
     if (!Object.hasOwn(childEnvironment({ [name]: value }), name)) throw violation(name, `it makes programs load code that the command does not name`);

@@ -32,7 +32,7 @@ test("variables of the call arrive; those that load code are refused, and inheri
 test("a missing folder is reported, and the workspace is used", async () => {
   const { exec, workspace } = fixture();
   expect(text(await exec({ command: "pwd", workdir: "no/such" }))).toBe(
-    `Warning: workdir ${JSON.stringify(join(workspace, "no/such"))} is not there; running in ${JSON.stringify(workspace)}.\n\n${workspace}`,
+    `Warning: workdir ${JSON.stringify(join(workspace, "no/such"))} does not exist; running in ${JSON.stringify(workspace)}.\n\n${workspace}`,
   );
 });
 
@@ -262,9 +262,9 @@ test("one that was ended on purpose wakes no session; one that ends with the gat
   expect([outcomes, there.announced.length]).toEqual([[], 1]);
 });
 
-test("a command that cannot be shown whole to the approver is refused", async () => {
+test("a command that cannot be shown in full to the approver is refused", async () => {
   const outcome = await fixture(gateway).exec({ command: `echo ${"x".repeat(100_000)}` });
-  expect([outcome.isError, text(outcome)]).toEqual([true, expect.stringContaining("cannot be shown whole")]);
+  expect([outcome.isError, text(outcome)]).toEqual([true, expect.stringContaining("cannot be shown in full")]);
 });
 
 test("when nobody answers, the fallback of the rules holds", async () => {
@@ -319,7 +319,7 @@ test("an elevated command of a sandboxed session runs on the host, in the folder
   expect(await where("/")).toBe("/");
   expect(text(await exec({ command: "seq 1 20000", elevated: true }))).toContain("all of it is in .openclaw/outputs/");
   expect(readdirSync(join(folder, ".openclaw/outputs")).filter((name) => name.endsWith(".txt"))).toHaveLength(1);
-  expect(await where("/workspace/none")).toContain(`is not there; running in ${JSON.stringify(folder)}.`);
+  expect(await where("/workspace/none")).toContain(`does not exist; running in ${JSON.stringify(folder)}.`);
   const broken = fixture(UNASKED, {
     ...sandboxed,
     sandbox: () => {

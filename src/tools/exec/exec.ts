@@ -9,10 +9,11 @@ import { failedOutcome, type ToolCall, type ToolContext, type ToolOutcome } from
 import { askFirst } from "./ask-first.ts";
 import type { ExecToolDeps } from "./deps.ts";
 import { resolveExecutable } from "../executables.ts";
-import { judgePlan } from "./judge.ts";
+import { judgePlan, type JudgeRules } from "./judge.ts";
 import { runOnNode } from "./on-node.ts";
 import { pinPlan, planCommand, type ExecPlan } from "./plan.ts";
 import { pinnedFiles } from "./remember/pins.ts";
+import type { EffectiveRules } from "./rules-file.ts";
 import { runPlan, type PlanRun } from "./run.ts";
 import { askedHost, forCall, type ExecSettings } from "./settings.ts";
 import { createTerminals, type Terminals } from "./terminal.ts";
@@ -39,7 +40,7 @@ function outputKeeper({ clock, log }: ExecToolDeps, { workspaceDir, sessionKey }
       await tidy(files, mount.host);
       return `${FOLDER}/${name}${whole.complete ? "" : " (its beginning)"}`;
     } catch (error) {
-      log.warn(`a long output could not be kept: ${messageOf(error)}`, { sessionKey });
+      log.warn(`a long output could not be stored: ${messageOf(error)}`, { sessionKey });
       return undefined;
     }
   };
@@ -58,7 +59,8 @@ async function tidy(files: RootedFiles, root: string): Promise<void> {
 }
 
 const YIELD_MS = { min: 10, max: 120_000 };
-const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+/** Where programs are looked for when the gateway has no PATH. */
+export const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** Runs command lines on this machine, after the rules for its host. */
 export const execTool = defineTool<ExecToolDeps>({
@@ -77,11 +79,11 @@ export const execTool = defineTool<ExecToolDeps>({
     type: "object",
     properties: {
       command: { type: "string", description: "Command line" },
-      workdir: { type: "string", description: "Folder to run in; the workspace when absent" },
+      workdir: { type: "string", description: "Folder to run in; the workspace by default" },
       env: { type: "object", additionalProperties: { type: "string" }, description: "Variables to set" },
       yieldMs: { type: "number", description: "Milliseconds until it goes to the background (default 10000)" },
       background: { type: "boolean", description: "Go to the background at once" },
-      timeout: { type: "number", description: "Seconds until it is ended; 0 is never" },
+      timeout: { type: "number", description: "Timeout in seconds; 0 for none" },
       pty: { type: "boolean", description: "Run in a terminal, for commands that need one" },
       elevated: { type: "boolean", description: "Run on the host, where that is permitted" },
       host: { type: "string", description: "sandbox, gateway or node" },
@@ -111,7 +113,7 @@ async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall)
   const { sandbox } = chosen;
   await sandbox?.ready();
   const terminal = params["pty"] === true ? await terminals.for(sandbox) : undefined;
-  const warnings: string[] = params["pty"] === true && !terminal ? ["Warning: there is no terminal here; running without one."] : [];
+  const warnings: string[] = params["pty"] === true && !terminal ? ["Warning: no terminal is available here; running without one."] : [];
   const files = sandbox?.files ?? (deps.sandboxed(context) ? await filesOfSandbox(deps, context) : undefined);
   const cwd = sandbox ? await folderInside(sandbox, params["workdir"], warnings) : folderOutside(files, call, warnings);
   const plan = planCommand({
@@ -132,19 +134,14 @@ async function execute(deps: ExecToolDeps, terminals: Terminals, call: ToolCall)
 }
 
 /** Last, so that nothing of it is found in place of a program of the system. */
-function withFolder(path: string, folder: string | undefined): string {
+export function withFolder(path: string, folder: string | undefined): string {
   return folder === undefined || path.split(delimiter).includes(folder) ? path : `${path}${delimiter}${folder}`;
 }
 
 /** Runs, asks or refuses, as the operator's rules say. */
 async function underRules(deps: ExecToolDeps, call: ToolCall, plan: ExecPlan, settings: ExecSettings, run: PlanRun): Promise<ToolOutcome> {
   const { context } = call;
-  const rules = deps.rules.effective(context.agentId, settings);
-  const { safeBins } = settings;
-  const skillPrograms = rules.autoAllowSkills ? await skillFiles(deps, context, plan) : undefined;
-  const remembered = await deps.remembered.rules(context.agentId);
-  const sealed = deps.sealed?.(context);
-  const judged = { ...rules, remembered, home: deps.home, ignoreCase: deps.ignoreCase, skillPrograms, sealed, ...(safeBins ? { safeBins } : {}) };
+  const judged = await rulesFor(deps, context, plan, settings);
   const verdict = judgePlan(plan, judged);
   if (verdict.kind === "deny") return failedOutcome(verdict.text, { status: "error", error: verdict.text });
   if (verdict.kind === "ask") return await askFirst(deps, { plan, rules: judged, satisfied: verdict.satisfied, settings, run, context });
@@ -153,12 +150,40 @@ async function underRules(deps: ExecToolDeps, call: ToolCall, plan: ExecPlan, se
   return await runPlan(plan, plan.hash, run);
 }
 
+/** Everything that decides about a plan on this machine. */
+export async function rulesFor(deps: RulingDeps, context: ToolContext, plan: ExecPlan, settings: ExecSettings): Promise<JudgeRules & EffectiveRules> {
+  const rules = deps.rules.effective(context.agentId, settings);
+  const { safeBins } = settings;
+  const skillPrograms = rules.autoAllowSkills ? await skillFiles(deps, context, plan) : undefined;
+  const remembered = await deps.remembered.rules(context.agentId);
+  const sealed = deps.sealed?.(context);
+  return { ...rules, remembered, home: deps.home, ignoreCase: deps.ignoreCase, skillPrograms, sealed, ...(safeBins ? { safeBins } : {}) };
+}
+
 /** The files that the names of skills' programs mean for this plan. One in the workspace could be anything by now. */
-async function skillFiles({ skillPrograms }: ExecToolDeps, context: ToolContext, { path }: ExecPlan): Promise<ReadonlySet<string>> {
+async function skillFiles({ skillPrograms }: Pick<ExecToolDeps, "skillPrograms">, context: ToolContext, { path }: ExecPlan): Promise<ReadonlySet<string>> {
   const names = (await skillPrograms?.(context)) ?? [];
   const files = names.flatMap((name) => (name.includes("/") ? [] : (resolveExecutable(name, "/", path) ?? [])));
   return new Set(files.filter((file) => !isInside(context.workspaceDir, file)));
 }
+
+/** What decides where a command runs, and whether it may. */
+export type RulingDeps = Pick<
+  ExecToolDeps,
+  | "rules"
+  | "remembered"
+  | "settings"
+  | "env"
+  | "programFolder"
+  | "home"
+  | "ignoreCase"
+  | "sandboxed"
+  | "sandbox"
+  | "skillPrograms"
+  | "sealed"
+  | "elevation"
+  | "nodes"
+>;
 
 interface Place {
   readonly settings: ExecSettings;
@@ -166,7 +191,7 @@ interface Place {
 }
 
 /** Where the call runs. Throws when it may not run there. */
-function place(deps: ExecToolDeps, { params, context }: ToolCall): Place {
+export function place(deps: RulingDeps, { params, context }: Pick<ToolCall, "params" | "context">): Place {
   const settings = forCall(deps.settings(context), params);
   if (settings.denied) throw new AppError("PERMISSION_DENIED", "exec denied: security=deny for this session (/exec)");
   const elevation = deps.elevation(context);
@@ -186,14 +211,14 @@ function place(deps: ExecToolDeps, { params, context }: ToolCall): Place {
   // Without a sandbox it runs on this machine, and by the rules for that: nothing runs here unasked that nobody allowed.
   if (!deps.sandboxed(context)) return { settings: { ...settings, host: "gateway", security: settings.hostSecurity } };
   const sandbox = deps.sandbox?.(context);
-  if (!sandbox) throw new AppError("UNAVAILABLE", "this session must run in a sandbox and there is none on this machine; nothing was run");
+  if (!sandbox) throw new AppError("UNAVAILABLE", "this session must run in a sandbox, and this machine has none; nothing was run");
   return { settings, sandbox };
 }
 
 function workingFolder(workdir: unknown, workspace: string, warnings: string[]): string {
   const asked = typeof workdir === "string" && workdir.trim() !== "" ? resolve(workspace, workdir.trim()) : undefined;
   if (asked === undefined || isFolder(asked)) return asked ?? workspace;
-  warnings.push(`Warning: workdir ${JSON.stringify(asked)} is not there; running in ${JSON.stringify(workspace)}.`);
+  warnings.push(`Warning: workdir ${JSON.stringify(asked)} does not exist; running in ${JSON.stringify(workspace)}.`);
   return workspace;
 }
 
@@ -219,7 +244,7 @@ async function filesOfSandbox({ sandbox, log }: ExecToolDeps, context: ToolConte
     await files?.ready();
     return files;
   } catch (error) {
-    log.debug(`the folder of the sandbox is not to be had: ${messageOf(error)}`, { sessionKey: context.sessionKey });
+    log.debug(`the sandbox folder is not available: ${messageOf(error)}`, { sessionKey: context.sessionKey });
     return undefined;
   }
 }

@@ -54,15 +54,29 @@ function coverageOf(plan: ExecPlan, rules: JudgeRules): Coverage | undefined {
   const entries = new Set<AllowEntry>();
   const remembered = new Set<StoredRule>();
   for (const segment of plan.segments) {
-    const entry = matchingEntry(segment, rules.allowlist, rules);
-    if (entry) entries.add(entry);
-    else if (!isSkillProgram(segment, rules) && !isSafeBin(segment, rules.safeBins)) {
-      const rule = rules.remembered?.find((one) => covers(one, segment, plan));
-      if (!rule) return undefined;
-      remembered.add(rule);
-    }
+    const cover = coverOf(segment, plan, rules);
+    if (!cover) return undefined;
+    if (cover.kind === "entry") entries.add(cover.entry);
+    if (cover.kind === "remembered") remembered.add(cover.rule);
   }
   return [...remembered].some((rule) => mayBeRewritten(rule, plan)) ? undefined : { entries: [...entries], remembered: [...remembered] };
+}
+
+/** What lets one program of a command line run unasked. */
+export type Cover =
+  | { readonly kind: "entry"; readonly entry: AllowEntry }
+  | { readonly kind: "skill" }
+  | { readonly kind: "safe" }
+  | { readonly kind: "remembered"; readonly rule: StoredRule };
+
+/** Undefined when nothing covers it. */
+export function coverOf(segment: PlannedSegment, plan: ExecPlan, rules: JudgeRules): Cover | undefined {
+  const entry = matchingEntry(segment, rules.allowlist, rules);
+  if (entry) return { kind: "entry", entry };
+  if (isSkillProgram(segment, rules)) return { kind: "skill" };
+  if (isSafeBin(segment, rules.safeBins)) return { kind: "safe" };
+  const rule = rules.remembered?.find((one) => covers(one, segment, plan));
+  return rule && { kind: "remembered", rule };
 }
 
 /** Another program of the same line could rewrite a script between the check and its turn. */

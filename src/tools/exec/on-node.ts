@@ -126,7 +126,7 @@ async function ask(asked: NodeCall): Promise<ToolOutcome> {
   const { context } = call;
   const shown = shownText(command.command);
   if (shown.length > MOST_SHOWN_CHARS) {
-    const text = `exec denied: a command of ${shown.length} characters cannot be shown whole to the approver (${MOST_SHOWN_CHARS} at most)`;
+    const text = `exec denied: a command of ${shown.length} characters cannot be shown in full to the approver (${MOST_SHOWN_CHARS} at most)`;
     return failedOutcome(text, { status: "error", error: text });
   }
   const origin = deps.origin?.(context) ?? {};
@@ -173,7 +173,7 @@ async function carryOn({ deps, runner, command }: NodeCall, concluded: Concluded
   let outcome: CommandOutcome;
   try {
     const ran = await runner.run({ ...command, key: `exec:approval:${id}`, approvalId: id }, new AbortController().signal);
-    if (ran.kind !== "ended") outcome = { state: "denied", why: ran.kind === "refused" ? ran.text : "the node wants another approval" };
+    if (ran.kind !== "ended") outcome = { state: "denied", why: ran.kind === "refused" ? ran.text : "the node requires a new approval" };
     else {
       const output = [ran.stdout.trim(), ran.stderr.trim(), ran.error].filter(Boolean).join("\n").slice(-OUTPUT_CHARS);
       outcome = { ...ended, endedAt: deps.clock.now(), exitCode: ran.exitCode, signal: null, timedOut: ran.timedOut, output };

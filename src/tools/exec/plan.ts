@@ -72,8 +72,8 @@ export interface PlanInput {
 /** Reads, resolves and fixes a command. Refuses variables that are not allowed. */
 export function planCommand(input: PlanInput): ExecPlan {
   const command = input.command.toWellFormed();
-  if (command.trim() === "") throw new AppError("INVALID_INPUT", "command is empty; give a command line");
-  if (command.includes("\0")) throw new AppError("INVALID_INPUT", "command has a null character; leave it out");
+  if (command.trim() === "") throw new AppError("INVALID_INPUT", "command is empty; enter a command line");
+  if (command.includes("\0")) throw new AppError("INVALID_INPUT", "command has a null character; remove it");
   const { PATH: ownPath, ...own } = callEnvironment(input.env ?? {}, input.host);
   const added = Object.entries(input.pluginEnv ?? {}).filter(([name]) => !Object.hasOwn(own, name));
   const env = added.length === 0 ? own : callEnvironment({ ...Object.fromEntries(added), ...own }, input.host);

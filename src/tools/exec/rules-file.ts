@@ -131,7 +131,7 @@ export function createExecRules({ path, clock, ids, random }: ExecRulesDeps): Ex
     await withFileLock(`${path}.lock`, { ...LOCK, ids }, () => {
       const file = load();
       if (file === "broken")
-        throw new AppError("CONFIG_INVALID", `${path} is no valid file of rules (version 1); repair it or move it away`, { details: { path } });
+        throw new AppError("CONFIG_INVALID", `${path} is not a valid rules file (version 1); fix it or move it away`, { details: { path } });
       const own = file.agents?.[agentId] ?? {};
       write({ ...file, socket: socketOf(file.socket), agents: { ...file.agents, [agentId]: { ...own, allowlist: edit(own.allowlist ?? []) } } });
     });

@@ -55,16 +55,18 @@ type Place = Pick<PlanRun, "sandbox" | "env" | "passEnv" | "skillEnv" | "termina
 export function approvedStart(plan: ExecPlan, approvedHash: string, run: Place): Started {
   assertPlan(plan);
   if (plan.hash !== approvedHash)
-    throw new AppError("CONFLICT", "this is not the plan that was approved; ask again", { details: { hash: plan.hash, approvedHash } });
+    throw new AppError("CONFLICT", "this is not the approved plan; request approval again", { details: { hash: plan.hash, approvedHash } });
   if (plan.sandbox !== run.sandbox?.name)
-    throw new AppError("CONFLICT", "the plan was made for another place than the one it is to run in; plan the command again", {
+    throw new AppError("CONFLICT", "the plan was made for another location; plan the command again", {
       details: { planned: plan.sandbox, given: run.sandbox?.name },
     });
   if (plan.pty === true && !run.terminal)
-    throw new AppError("CONFLICT", "the plan was made for a terminal and there is none; plan the command again", { details: { hash: plan.hash } });
+    throw new AppError("CONFLICT", "the plan needs a terminal and none is available; plan the command again", { details: { hash: plan.hash } });
   const changed = changedFile(plan.files ?? []);
   if (changed !== undefined)
-    throw new AppError("CONFLICT", `${changed} was changed after the command was planned; nothing was run, ask again`, { details: { path: changed } });
+    throw new AppError("CONFLICT", `${changed} was changed after the command was planned; nothing was run, request approval again`, {
+      details: { path: changed },
+    });
   return outside(plan, run);
 }
 

@@ -111,7 +111,7 @@ describe.each(HOLDERS)("a terminal held by %s", (holder) => {
 
 test("where nothing can hold a terminal the command runs without one and says so", async () => {
   await using there = at(pathWith(undefined));
-  expect(text(await there.exec({ command: "test -t 1 || echo none", pty: true }))).toBe("Warning: there is no terminal here; running without one.\n\nnone");
+  expect(text(await there.exec({ command: "test -t 1 || echo none", pty: true }))).toBe("Warning: no terminal is available here; running without one.\n\nnone");
 });
 
 test("the plan that is asked about says that it has a terminal, and is the one that runs", async () => {

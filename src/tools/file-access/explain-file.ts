@@ -39,7 +39,7 @@ export function explainFile({ loaded, agentId, path }: ExplainFileInput): Return
     shared: [join(paths.state, "media"), join(paths.state, "canvas")],
     skillsDecide: () => false,
     grants: createFolderGrants(grants),
-    approvals: { request: () => Promise.reject(new AppError("UNAVAILABLE", "nobody is asked while a decision is explained")) },
+    approvals: { request: () => Promise.reject(new AppError("UNAVAILABLE", "explaining a decision requests no approval")) },
     unasked: () => undefined,
     log: silentLogger,
     ignoreCase: process.platform === "win32" || process.platform === "darwin",

@@ -109,6 +109,25 @@ test("the state and every file of the configuration are neither read nor written
   await expect(files.folder(join(state, "agents"))).rejects.toThrow(SEALED);
 });
 
+test("what a restore or a reset leaves beside the state and the configuration is sealed like them", async () => {
+  const time = "2026-02-19T10-00-00.000Z";
+  const left = [
+    ...["restore", "before-restore", "failed-restore"].map((kind) => join(`${state}.${kind}-${time}`, "openclaw.json")),
+    `${configFile}.removed-${time}`,
+    join(home, `.openclaw.before-restore-${time}`, "agents/main/agent/auth-profiles.json"),
+    join(home, `.openclaw-work.failed-restore-${time}`, "openclaw.db"),
+  ];
+  const files = filesOf(join(state, "workspace"));
+  for (const path of left) {
+    put(path);
+    await expect(files.open(path), path).rejects.toThrow(SEALED);
+    await expect(files.write(path, "{}"), path).rejects.toThrow(SEALED);
+  }
+  const other = put(join(home, "state.txt"));
+  await using opened = await files.open(other);
+  expect(await opened.readFile("utf8")).toBe("mine");
+});
+
 test("what is there for agents stays reachable: workspaces, media, the agent's own session logs", async () => {
   const files = filesOf(join(state, "homes/main"));
   mkdirSync(join(state, "homes/main"), { recursive: true });
@@ -151,8 +170,8 @@ test("always in the home folder is about the files in it, not about everything b
 
 test("where nobody can be asked the write is refused and the reason given; allow and deny ask nobody", async () => {
   const path = join(home, "notes/a.txt");
-  nobody = "nobody can be asked during a scheduled run";
-  await expect(filesOf(join(state, "workspace")).write(path, "x")).rejects.toThrow(/nobody can be asked.*tools\.fs\.outside/);
+  nobody = "approval is not possible during a scheduled run";
+  await expect(filesOf(join(state, "workspace")).write(path, "x")).rejects.toThrow(/approval is not possible.*tools\.fs\.outside/);
   rules = { ...rules, outside: "allow" };
   await filesOf(join(state, "workspace")).write(path, "x");
   rules = { ...rules, outside: "deny" };

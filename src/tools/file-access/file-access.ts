@@ -102,7 +102,7 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
     if (shared !== undefined) return { decision: "allow", why: `${shared} is there for agents` };
     if (outside !== "ask") return { decision: outside, why: `it is outside of the workspace (tools.fs.outside: ${JSON.stringify(outside)})` };
     const granted = deps.grants.covering(agentId, path);
-    if (granted !== undefined) return { decision: "allow", why: `writing in ${granted} was allowed for always` };
+    if (granted !== undefined) return { decision: "allow", why: `writing in ${granted} is always allowed` };
     return { decision: "ask", why: "it is outside of the workspace (tools.fs.outside)" };
   }
 
@@ -123,7 +123,7 @@ export function createFileAccess(deps: FileAccessDeps): FileAccess {
         if (place) {
           // Once for a call: a search may come across many.
           if (!reported)
-            deps.log.warn(`${options.tool} was refused a sealed place: ${path}`, { access, agentId: context.agentId, sessionKey: context.sessionKey });
+            deps.log.warn(`${options.tool} was denied access to a sealed path: ${path}`, { access, agentId: context.agentId, sessionKey: context.sessionKey });
           reported = true;
           throw sealedError(path, place, access);
         }
@@ -212,7 +212,9 @@ async function ask(deps: FileAccessDeps, context: ToolContext, path: string, { t
   const decision = await pending.decision;
   if (decision === "allow-once") return "once";
   if (decision === "allow-always") return "always";
-  throw refuse(decision === "timeout" ? "nobody answered in time" : decision === "deny" ? "the operator denied it" : "the question was withdrawn");
+  throw refuse(
+    decision === "timeout" ? "the approval request timed out" : decision === "deny" ? "the operator denied it" : "the approval request was withdrawn",
+  );
 }
 
 function remember({ grants, log }: FileAccessDeps, agentId: string, folder: string): void {
@@ -228,7 +230,7 @@ function sealedText(path: string, place: SealedPlace, access: Access): string {
   return `${path} is sealed: ${place.path === path ? "it" : place.path} ${place.because}, so no tool may ${access} it`;
 }
 
-function sealedError(path: string, place: SealedPlace, access: Access): AppError {
+export function sealedError(path: string, place: SealedPlace, access: Access): AppError {
   const advice = "The operator can open exactly this path with tools.fs.unseal.";
   return new AppError("PERMISSION_DENIED", `${sealedText(path, place, access)}. ${advice}`, { details: { path } });
 }
@@ -240,7 +242,7 @@ function localPath(written: string, from: string, home: string | undefined): str
     try {
       return fileURLToPath(plain);
     } catch {
-      throw new AppError("INVALID_INPUT", `${plain} is no address of a file on this machine`);
+      throw new AppError("INVALID_INPUT", `${plain} is not a file URL of this machine`);
     }
   }
   if (/^[a-z][a-z0-9+.-]+:/i.test(plain) || plain === "") return undefined;

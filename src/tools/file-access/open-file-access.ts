@@ -8,9 +8,12 @@ import type { Approvals } from "../approvals/approvals.ts";
 import type { ExecRules } from "../exec/rules-file.ts";
 import { execSettings } from "../exec/settings.ts";
 import type { ToolContext } from "../tool.ts";
-import { createFileAccess, type FileAccess } from "./file-access.ts";
+import { createFileAccess, type FileAccess, sealedError } from "./file-access.ts";
 import { createFolderGrants } from "./grants.ts";
 import { fileRules, ownPlaces } from "./own-places.ts";
+import type { CheckAccess } from "../../base/rooted-files.ts";
+import { createHardLinks } from "./hard-links.ts";
+import { createSealed, createSealedTable } from "./sealed.ts";
 
 export interface OpenFileAccessDeps {
   readonly config: Config;
@@ -52,11 +55,11 @@ export function openFileAccess(deps: OpenFileAccessDeps, stack: AsyncDisposableS
 /** Sessions that no conversation belongs to. */
 const UNATTENDED = /(?:^|:)(?:cron|hook):/;
 
-/** Why nobody can be asked about a call. */
-function unasked({ askable, config }: OpenFileAccessDeps, { jobId, sessionKey, unattended }: ToolContext): string | undefined {
-  if (jobId !== undefined || unattended === true || UNATTENDED.test(sessionKey)) return "nobody can be asked during a scheduled or automatic run";
+/** Why nobody can be asked about a call; undefined when someone can. */
+export function unasked({ askable, config }: Pick<OpenFileAccessDeps, "askable" | "config">, { sessionKey, unattended }: ToolContext): string | undefined {
+  if (unattended === true || UNATTENDED.test(sessionKey)) return "approval is not possible during a scheduled or automatic run";
   if (config.current.approvals?.exec?.enabled === true || askable?.() !== false) return undefined;
-  return "nobody can be asked: no client that decides about approvals is connected, and approvals.exec sends no questions to chats";
+  return "approval is not possible: no client that handles approvals is connected, and approvals.exec does not forward requests to chats";
 }
 
 /** Longer files are not secrets by themselves. */
@@ -86,4 +89,30 @@ function textsIn(text: string): readonly string[] {
 function leaves(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(leaves) : [];
+}
+
+export interface SealedCheckDeps {
+  readonly config: Pick<Config, "current" | "paths" | "sources">;
+  readonly env: Env;
+  readonly home: string;
+}
+
+/** Refuses sealed places and nothing else: for those who name the folders that may be reached themselves. */
+export function createSealedCheck({ config, env, home }: SealedCheckDeps): CheckAccess {
+  const own = ownPlaces({
+    config,
+    env,
+    home,
+    cwd: process.cwd(),
+    uid: process.getuid?.(),
+    workspaceOf: () => join(config.paths.state, "workspace"),
+  });
+  const ignoreCase = process.platform === "win32" || process.platform === "darwin";
+  return (path, access, stat) => {
+    const table = createSealedTable(own(), ignoreCase);
+    const sealed = createSealed(table, { agentId: "main", roots: [], unsealed: fileRules(config.current, "main", home).unseal });
+    const place =
+      sealed(path, access) ?? (access === "read" && stat !== undefined && stat.nlink > 1 ? createHardLinks(table, sealed).findSealed(stat) : undefined);
+    if (place) throw sealedError(path, place, access);
+  };
 }

@@ -16,8 +16,10 @@ const OF_PROCESS = /^\/proc\/(?:\d+|self|thread-self)(?:\/task\/\d+)?(?:\/(.*))?
 
 /** Homes of people who are not configured, also of a Windows system around this one. */
 const SOME_HOME = /^(?:\/root|\/var\/root|\/(?:home|users|mnt\/[a-z]\/users)\/[^/]+)(?=\/|$)/i;
-/** State folders of this and of other profiles and of earlier names. */
-const SOME_STATE = /^\.(?:openclaw(?:-[^/]+)?|clawdbot|moldbot|moltbot)$/;
+/** How the names of copies end that restoring and resetting leave beside a state folder or a configuration file. */
+export const LEFT_BESIDE = /^\.(?:restore|before-restore|failed-restore|removed)-[^/]+/;
+/** State folders of this and of other profiles and of earlier names, and what restoring left beside them. */
+const SOME_STATE = new RegExp(`^\\.(?:openclaw(?:-[^/]+)?|clawdbot|moldbot|moltbot)(?:${LEFT_BESIDE.source.slice(1)})?$`);
 
 function placesOf(known: readonly KnownPlaces[]): readonly SealedPlace[] {
   return known.flatMap(([seal, because, paths]) => paths.split(/\s+/).map((path) => ({ path: path.replaceAll("&", " "), seal, because })));

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../../base/files.ts";
 import type { FileAccess } from "../../base/rooted-files.ts";
-import { createHomeSeals, createMachinePatterns, ofMachine, sealOfProcess, type SealedPlace } from "./places.ts";
+import { createHomeSeals, createMachinePatterns, LEFT_BESIDE, ofMachine, sealOfProcess, type SealedPlace } from "./places.ts";
 
 /** Folders of the state that agents may read and, if they are asked about, write. */
 const FOR_AGENTS = /^(?:workspace(?:-.*)?|skills|media|canvas|sandboxes)$/;
@@ -49,6 +49,8 @@ export interface SealedTable {
   readonly byPattern: (path: string) => readonly SealedPlace[];
   readonly homes: readonly string[];
   readonly states: readonly string[];
+  /** The configuration's files. */
+  readonly configs: readonly string[];
   readonly skills: readonly string[];
 }
 
@@ -62,7 +64,7 @@ export function createSealedTable(own: OwnPlaces, ignoreCase: boolean): SealedTa
   add(own.configFiles, { seal: "secret", because: "is part of the gateway's configuration" });
   add(own.secrets, { seal: "secret", because: "holds credentials that the gateway uses" });
   add(own.programs, { seal: "program", because: "is code that the gateway runs" });
-  add(own.modules, { seal: "program", because: "is where code that the gateway imports is looked for" });
+  add(own.modules, { seal: "program", because: "is searched for code that the gateway imports" });
   for (const { path, ...place } of ofMachine()) add([path], place);
   add(own.searched, { seal: "program", because: "is on the gateway's PATH, so programs are started from it" });
   add(own.records, { seal: "program", because: "is the gateway's log, which has to stay true" });
@@ -74,11 +76,12 @@ export function createSealedTable(own: OwnPlaces, ignoreCase: boolean): SealedTa
     ofHome: createHomeSeals(homes, same),
     byPattern: createMachinePatterns(same),
     states: namesOf(own.state).map(same),
+    configs: own.configFiles.flatMap(namesOf).map(same),
     skills: own.skills.flatMap(namesOf).map(same),
   };
 }
 
-export function createSealed({ same, places, ofHome, byPattern, states, skills }: SealedTable, options: SealedOptions): Sealed {
+export function createSealed({ same, places, ofHome, byPattern, states, configs, skills }: SealedTable, options: SealedOptions): Sealed {
   const roots = options.roots.flatMap(namesOf).map(same);
   const unsealed = options.unsealed.flatMap((path) => namesOf(resolve(path))).map(same);
 
@@ -101,6 +104,15 @@ export function createSealed({ same, places, ofHome, byPattern, states, skills }
     return [{ path: state, seal: "secret", because: "is one of the gateway's own files" }];
   }
 
+  /** Earlier states and configurations, which a restore or a reset left beside those in use. */
+  function leftBeside(path: string): readonly SealedPlace[] {
+    for (const base of [...states, ...configs]) {
+      const ending = path.startsWith(base) ? LEFT_BESIDE.exec(path.slice(base.length))?.[0] : undefined;
+      if (ending !== undefined) return [{ path: `${base}${ending}`, seal: "secret", because: "holds an earlier state of the gateway, with its secrets" }];
+    }
+    return [];
+  }
+
   /** Skills that decide which programs run unasked are code. */
   function ofSkills(path: string, access: FileAccess): readonly SealedPlace[] {
     const folder = access === "write" ? skills.find((one) => isInside(one, path)) : undefined;
@@ -119,6 +131,7 @@ export function createSealed({ same, places, ofHome, byPattern, states, skills }
       ...listed(path),
       ...byPattern(path),
       ...ofState(path, access),
+      ...leftBeside(path),
       ...ofSkills(path, access),
       ...(own ? [] : ofHome(path)),
       ...sealOfProcess(path),

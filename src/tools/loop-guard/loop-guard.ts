@@ -114,29 +114,29 @@ function detect(call: WatchedCall, id: string, history: readonly Seen[], setting
   const { name } = call;
   const same = sameOutcomes(history, id);
   if (same >= globalCircuitBreakerThreshold) {
-    const text = `${name} was called ${same} times with the same arguments and gave the same result each time. The call is blocked: do something else, or say what is in the way.`;
+    const text = `${name} was called ${same} times with the same arguments and gave the same result each time. The call is blocked: try something else, or explain what is blocking you.`;
     return { level: "critical", detector: "global_circuit_breaker", count: same, text };
   }
   const isPoll = pollAction(call) !== undefined;
   if (isPoll && detectors.knownPollNoProgress && same >= warningThreshold) {
     const alarm = { detector: "known_poll_no_progress", count: same } as const;
     if (same < criticalThreshold)
-      return { ...alarm, level: "warning", text: `${name} was asked ${same} times and nothing changed; wait longer between the calls` };
+      return { ...alarm, level: "warning", text: `${name} was polled ${same} times without any change; wait longer between the calls` };
     return {
       ...alarm,
       level: "critical",
-      text: `${name} was asked ${same} times and nothing changed. The call is blocked: stop polling, and say how far it came.`,
+      text: `${name} was polled ${same} times without any change. The call is blocked: stop polling, and report the progress so far.`,
     };
   }
   const turns = detectors.pingPong ? alternation(history, id) : undefined;
   if (turns && turns.count >= warningThreshold) {
     const alarm = { detector: "ping_pong", count: turns.count } as const;
-    const text = `${name} and ${turns.other} take turns for ${turns.count} calls`;
+    const text = `${name} and ${turns.other} alternate for ${turns.count} calls`;
     if (turns.count >= criticalThreshold && turns.noProgress) {
       return {
         ...alarm,
         level: "critical",
-        text: `${text} and their results stay the same. The call is blocked: do something else, or say what is in the way.`,
+        text: `${text} and their results stay the same. The call is blocked: try something else, or explain what is blocking you.`,
       };
     }
     return { ...alarm, level: "warning", text };

@@ -40,7 +40,7 @@ function verdict(tool: PolicySubject, layers: readonly Layer[], asked: readonly 
   });
   if (isOwnerOnly(tool) && !owner) return no("owner", "only the owner may use it");
   if (tool.optional && !asked.some((layer) => layer.allow?.some(({ entry }) => isNamed(entry, tool)))) {
-    return no("optional", "it is optional: an allow list has to name it, its plugin or group:plugins");
+    return no("optional", "it is optional: an allow list must name it, its plugin or group:plugins");
   }
   let decisive: { readonly layer: string; readonly found: PolicyEntry } | undefined;
   for (const layer of layers) {
@@ -53,7 +53,7 @@ function verdict(tool: PolicySubject, layers: readonly Layer[], asked: readonly 
     const isImplied = found.entry === "*" && found.why !== undefined;
     if (!isImplied && (found.why === undefined || !decisive)) decisive = { layer: layer.name, found };
   }
-  if (!decisive) return { tool: tool.name, allowed: true, layer: "default", why: "no list says otherwise" };
+  if (!decisive) return { tool: tool.name, allowed: true, layer: "default", why: "no policy list applies" };
   const { at, entry, why = `${JSON.stringify(entry)} is allowed by ${at}` } = decisive.found;
   return { tool: tool.name, allowed: true, layer: decisive.layer, at, entry, why };
 }
@@ -71,7 +71,7 @@ function meaningful(layer: Layer, tools: readonly PolicySubject[], warn: PolicyO
   if (!layer.lenient || !layer.allow) return layer;
   const core = tools.filter((tool) => tool.source.kind === "core");
   if (layer.allow.some(({ entry }) => isCore(entry) || core.some((tool) => allows(entry, tool)))) return layer;
-  warn?.(`${layer.allowAt} names no built-in tool and is left aside; to add tools of plugins to the built-in ones use alsoAllow`);
+  warn?.(`${layer.allowAt} names no built-in tool and is ignored; to add tools of plugins to the built-in ones use alsoAllow`);
   const { allow: _, ...rest } = layer;
   return rest;
 }
@@ -83,7 +83,7 @@ function warnOfUnknown(layer: Layer, tools: readonly PolicySubject[], warn: (tex
     if (isKnown(entry, tools)) continue;
     const known = [...CORE_TOOLS, ...tools.map((tool) => tool.name), ...Object.keys(GROUPS), "group:plugins"];
     const meant = nearest(toolName(entry), known);
-    warn(`${at}: ${JSON.stringify(entry)} is no tool, group or plugin that is there${meant === undefined ? "" : `; did you mean ${JSON.stringify(meant)}?`}`);
+    warn(`${at}: ${JSON.stringify(entry)} is not a known tool, group or plugin${meant === undefined ? "" : `; did you mean ${JSON.stringify(meant)}?`}`);
   }
 }
 

@@ -43,13 +43,13 @@ const FAMILY: OpenClawConfig = {
 describe("the documented examples", () => {
   test.each<[string, OpenClawConfig, Partial<LayerFacts>, string]>([
     ["the profile minimal", { tools: { profile: "minimal" } }, {}, "session_status"],
-    ["the profile coding", { tools: { profile: "coding" } }, {}, `${FILES} exec process ${SESSIONS} image memory_search memory_get`],
+    ["the profile coding", { tools: { profile: "coding" } }, {}, `${FILES} exec process ${SESSIONS} image image_generate memory_search memory_get`],
     ["the profile messaging", { tools: { profile: "messaging" } }, {}, "message sessions_list sessions_history sessions_send session_status"],
     [
       "the profile full",
       { tools: { profile: "full" } },
       {},
-      `${FILES} exec process browser canvas nodes cron message tts gateway agents_list ${SESSIONS} skills_search web_search web_fetch image memory_search memory_get`,
+      `${FILES} exec process browser canvas nodes cron message tts gateway agents_list ${SESSIONS} skills_search web_search web_fetch image image_generate memory_search memory_get`,
     ],
     ["a profile that nobody knows has no opinion", { tools: { profile: "constructor" as never, allow: ["read"] } }, {}, "read"],
     [
@@ -126,7 +126,7 @@ describe("the documented examples", () => {
 
 describe("each decision says what made it", () => {
   test.each<[string, OpenClawConfig, Partial<LayerFacts>, string, Partial<PolicyVerdict>]>([
-    ["nothing", {}, {}, "read", { allowed: true, layer: "default", why: "no list says otherwise" }],
+    ["nothing", {}, {}, "read", { allowed: true, layer: "default", why: "no policy list applies" }],
     ["a list that adds to everything", { tools: { alsoAllow: ["lobster"] } }, {}, "read", { allowed: true, layer: "default" }],
     [
       "a profile",
@@ -184,7 +184,7 @@ describe("each decision says what made it", () => {
       {},
       { sandboxed: true },
       "browser",
-      { allowed: false, layer: "sandbox", at: "tools.sandbox.tools.deny", entry: "browser", why: "not there in a sandbox unless a list says otherwise" },
+      { allowed: false, layer: "sandbox", at: "tools.sandbox.tools.deny", entry: "browser", why: "not available in a sandbox unless a list allows it" },
     ],
     ["not being in a sandbox's list", {}, { sandboxed: true }, "message", { allowed: false, layer: "sandbox", at: "tools.sandbox.tools.allow" }],
     [
@@ -192,7 +192,7 @@ describe("each decision says what made it", () => {
       {},
       { subagent: { depth: 1, maxDepth: 1 } },
       "gateway",
-      { allowed: false, layer: "subagent", entry: "gateway", why: "never there for subagents" },
+      { allowed: false, layer: "subagent", entry: "gateway", why: "never available to subagents" },
     ],
     [
       "the depth of a subagent",
@@ -233,7 +233,7 @@ describe("each decision says what made it", () => {
       why: '"memory_get" is denied by tools.deny[0]',
       source: "plugin:memory-core",
     });
-    expect(rows.find(({ name }) => name === "read")).toEqual({ name: "read", allowed: true, layer: "default", why: "no list says otherwise", source: "core" });
+    expect(rows.find(({ name }) => name === "read")).toEqual({ name: "read", allowed: true, layer: "default", why: "no policy list applies", source: "core" });
   });
 });
 
@@ -310,6 +310,6 @@ test("nothing stands in for a built-in tool: the first of a name is the one, and
   );
   expect(kept.map(({ name }) => name)).toEqual(["exec", "dice"]);
   expect(warnings).toHaveLength(4);
-  expect(warnings[0]).toBe("there is another tool called exec; the one of plugin evil is left out");
-  expect(warnings[3]).toBe("the plugin Cron is called like a built-in tool; its tool helper is left out: rename the plugin");
+  expect(warnings[0]).toBe("another tool is called exec; the one of plugin evil is skipped");
+  expect(warnings[3]).toBe("the plugin Cron has the name of a built-in tool; its tool helper is skipped: rename the plugin");
 });

@@ -111,7 +111,7 @@ function listLayer(name: string, at: string, { allow, alsoAllow, deny }: ToolPol
     allow && allow.length > 0
       ? [...entriesOf(allow, `${at}.allow`), ...added]
       : added.length > 0
-        ? [...added, { entry: "*", at: `${at}.alsoAllow`, why: "no list says otherwise" }]
+        ? [...added, { entry: "*", at: `${at}.alsoAllow`, why: "no policy list applies" }]
         : undefined;
   if (!allowed && !deny?.length) return undefined;
   return {
@@ -144,19 +144,19 @@ function sandboxLayer(all: PolicySettings, own: PolicySettings, place: string): 
   const pick = (list: "allow" | "deny", standard: readonly string[]): readonly PolicyEntry[] => {
     const found = policies.find(({ policy }) => policy?.[list]);
     if (found) return entriesOf(found.policy?.[list], `${found.at}.${list}`);
-    const why = list === "allow" ? "there in a sandbox unless a list says otherwise" : "not there in a sandbox unless a list says otherwise";
+    const why = list === "allow" ? "available in a sandbox unless a list denies it" : "not available in a sandbox unless a list allows it";
     return standard.map((entry) => ({ entry, at: `tools.sandbox.tools.${list}`, why }));
   };
   const allow = pick("allow", SANDBOX_ALLOW);
   const deny = pick("deny", SANDBOX_DENY);
   const isThere = [...allow, ...deny].some(({ entry }) => toolName(entry) === "image");
-  const image = { entry: "image", at: "tools.sandbox.tools.deny", why: "there in a sandbox unless it is denied" };
+  const image = { entry: "image", at: "tools.sandbox.tools.deny", why: "available in a sandbox unless denied" };
   const at = policies.find(({ policy }) => policy?.allow)?.at ?? "tools.sandbox.tools";
   return {
     name: "sandbox",
     ...(allow.length > 0 ? { allow: isThere ? allow : [...allow, image] } : {}),
     allowAt: `${at}.allow`,
-    missing: `not among the tools of a sandbox (${at}.allow)`,
+    missing: `not in the sandbox tools (${at}.allow)`,
     deny,
     lenient: false,
   };
@@ -165,8 +165,12 @@ function sandboxLayer(all: PolicySettings, own: PolicySettings, place: string): 
 function subagentLayer(all: PolicySettings, { depth, maxDepth }: { readonly depth: number; readonly maxDepth: number }): Layer {
   const at = "tools.subagents.tools";
   const { allow, deny } = all.subagents?.tools ?? {};
-  const never = NOT_FOR_SUBAGENTS.map((entry) => ({ entry, at: `${at}.deny`, why: "never there for subagents" }));
-  const deepest = NOT_FOR_DEEPEST.map((entry) => ({ entry, at: "agents.defaults.subagents.maxSpawnDepth", why: `not there for subagents at depth ${depth}` }));
+  const never = NOT_FOR_SUBAGENTS.map((entry) => ({ entry, at: `${at}.deny`, why: "never available to subagents" }));
+  const deepest = NOT_FOR_DEEPEST.map((entry) => ({
+    entry,
+    at: "agents.defaults.subagents.maxSpawnDepth",
+    why: `not available to subagents at depth ${depth}`,
+  }));
   return {
     name: "subagent",
     ...(allow && allow.length > 0 ? { allow: entriesOf(allow, `${at}.allow`) } : {}),

@@ -60,11 +60,11 @@ export function distinctTools(tools: readonly Tool[], warn: (text: string) => vo
   return tools.filter(({ name, source }) => {
     const plain = toolName(name);
     if (source.kind === "plugin" && core.has(toolName(source.id))) {
-      warn(`the plugin ${source.id} is called like a built-in tool; its tool ${name} is left out: rename the plugin`);
+      warn(`the plugin ${source.id} has the name of a built-in tool; its tool ${name} is skipped: rename the plugin`);
       return false;
     }
     if (taken.has(plain) || (source.kind !== "core" && core.has(plain))) {
-      warn(`there is another tool called ${plain}; the one of ${source.kind === "core" ? "this program" : `${source.kind} ${source.id}`} is left out`);
+      warn(`another tool is called ${plain}; the one of ${source.kind === "core" ? "this program" : `${source.kind} ${source.id}`} is skipped`);
       return false;
     }
     taken.add(plain);

@@ -80,8 +80,8 @@ describe("which tools there are", () => {
     const warnings: string[] = [];
     expect(allowed({ tools: { allow: ["forecast", "nonsense"] } }, {}, true, warnings)).toContain("read");
     expect(warnings).toEqual([
-      'tools.allow[1]: "nonsense" is no tool, group or plugin that is there',
-      "tools.allow names no built-in tool and is left aside; to add tools of plugins to the built-in ones use alsoAllow",
+      'tools.allow[1]: "nonsense" is not a known tool, group or plugin',
+      "tools.allow names no built-in tool and is ignored; to add tools of plugins to the built-in ones use alsoAllow",
     ]);
   });
 
@@ -119,11 +119,11 @@ describe("which tools there are", () => {
       "radar",
     ]);
     expect(warnings).toEqual([
-      'tools.allow[1]: "exce" is no tool, group or plugin that is there; did you mean "exec"?',
-      'tools.allow[2]: "constructor" is no tool, group or plugin that is there',
-      'tools.allow[3]: "__proto__" is no tool, group or plugin that is there',
-      'tools.allow[4]: "group:fss" is no tool, group or plugin that is there; did you mean "group:fs"?',
-      'tools.deny[1]: "brwser" is no tool, group or plugin that is there; did you mean "browser"?',
+      'tools.allow[1]: "exce" is not a known tool, group or plugin; did you mean "exec"?',
+      'tools.allow[2]: "constructor" is not a known tool, group or plugin',
+      'tools.allow[3]: "__proto__" is not a known tool, group or plugin',
+      'tools.allow[4]: "group:fss" is not a known tool, group or plugin; did you mean "group:fs"?',
+      'tools.deny[1]: "brwser" is not a known tool, group or plugin; did you mean "browser"?',
     ]);
   });
 

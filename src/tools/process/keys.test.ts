@@ -40,7 +40,7 @@ test.each([
 ])("the key %s sends its bytes", (token, bytes) => expect(keySequence(token)).toBe(bytes));
 
 test.each(["", "Entr", "C-", "C-é", "hello", "F13", "constructor"])("%j is no key, and the error says what is", (token) => {
-  expect(() => keySequence(token)).toThrow(/is no key; keys are names such as Enter/);
+  expect(() => keySequence(token)).toThrow(/is not a key; keys are names such as Enter/);
 });
 
 test("text goes first, then bytes, then keys", () => {

@@ -100,7 +100,7 @@ export function keySequence(token: string): string {
   if (found !== undefined) return found;
   throw new AppError(
     "INVALID_INPUT",
-    `${JSON.stringify(token)} is no key; keys are names such as Enter, Tab, Escape, Up, PageDown, F5, with C-, M- or S-, and ^C; text goes into literal`,
+    `${JSON.stringify(token)} is not a key; keys are names such as Enter, Tab, Escape, Up, PageDown, F5, with C-, M- or S-, and ^C; put text into literal`,
   );
 }
 

@@ -45,7 +45,7 @@ export const processTool = defineTool<ProcessToolDeps>({
   inSandbox: "allowed",
   overHttp: "never",
   label: "process",
-  description: `Manage commands that run in the background: ${ACTIONS.join(", ")}. poll shows what is new; with timeout it first waits for the end, at most so many milliseconds. log pages through all that is kept. write, send-keys, submit (Enter) and paste type into a command that runs in a terminal (exec with pty).`,
+  description: `Manage commands that run in the background: ${ACTIONS.join(", ")}. poll shows what is new; with timeout it first waits for the end, at most so many milliseconds. log pages through all stored output. write, send-keys, submit (Enter) and paste type into a command that runs in a terminal (exec with pty).`,
   parameters: {
     type: "object",
     properties: {
@@ -57,8 +57,8 @@ export const processTool = defineTool<ProcessToolDeps>({
       literal: { type: "string", description: "send-keys: text, sent first" },
       text: { type: "string", description: "paste: text" },
       bracketed: { type: "boolean", description: "paste: mark begin and end (default true)" },
-      eof: { type: "boolean", description: "End the input after writing" },
-      offset: { type: "number", description: "log: line to begin with, from 0" },
+      eof: { type: "boolean", description: "Close the input after writing" },
+      offset: { type: "number", description: "log: first line, counted from 0" },
       limit: { type: "number", description: "log: most lines" },
       timeout: { type: "number", minimum: 0, description: "poll: longest wait for the end, in milliseconds" },
     },
@@ -99,7 +99,7 @@ export const processTool = defineTool<ProcessToolDeps>({
           processes.forget(process);
           return textOutcome(`Removed session ${id}.`, { status: process.end ? "completed" : "failed", name: nameOf(process) });
         default:
-          return failed(`Unknown action ${action}; there are ${ACTIONS.join(", ")}.`);
+          return failed(`Unknown action ${action}; available: ${ACTIONS.join(", ")}.`);
       }
     },
 });
@@ -230,7 +230,7 @@ function pollOutcome(process: CommandProcess, text: string): ToolOutcome {
 /** Where what a poll leaves out can be read. */
 function wherePolled(process: CommandProcess): string {
   if (process.end) return wholeOutput(process);
-  return `; log shows the last ${OUTPUT_LIMITS.kept} characters, and all of it is in a file once the command has ended`;
+  return `; log shows the last ${OUTPUT_LIMITS.kept} characters, and the full output is in a file once the command has ended`;
 }
 
 /** Says where all of an output is. */
@@ -238,7 +238,7 @@ const wholeOutput = ({ outputFile }: CommandProcess): string => (outputFile === 
 
 function logged(process: CommandProcess, offset: number | undefined, limit: number | undefined): ToolOutcome {
   const page = logPage(process.output.aggregated(), offset, limit);
-  const before = process.output.truncated ? `[only the end of the output is kept here${wholeOutput(process)}]\n` : "";
+  const before = process.output.truncated ? `[only the end of the output is stored here${wholeOutput(process)}]\n` : "";
   return textOutcome(`${before}${middleLeftOut(page.text)}` || "(no output)", {
     status: statusOf(process),
     sessionId: process.id,

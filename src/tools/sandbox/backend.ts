@@ -35,6 +35,16 @@ export interface OutsideCommand {
   readonly killInside?: () => Promise<void>;
 }
 
+/** A browser that runs inside. */
+export interface SandboxBrowser {
+  /** Names its sandbox; letters, digits, dots and dashes. */
+  readonly id: string;
+  /** Its control port, on the loopback interface of this machine. */
+  readonly cdpUrl: string;
+  /** A page that shows its screen. */
+  readonly screenUrl?: string;
+}
+
 export type Availability = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 /** A way to keep commands apart from this machine. */
@@ -50,4 +60,8 @@ export interface SandboxBackend {
   /** Makes the sandbox as far as it is not there. Throws when it cannot be made. */
   prepare(plan: SandboxPlan): Promise<void>;
   command(plan: SandboxPlan, command: InsideCommand): OutsideCommand;
+  /** The sandbox's browser, started as far as it does not run. Absent where there is none. */
+  readonly browser?: (plan: SandboxPlan) => Promise<SandboxBrowser>;
+  /** Where its screen was seen last. */
+  readonly screenUrl?: (plan: SandboxPlan) => string | undefined;
 }

@@ -1,6 +1,7 @@
 import type { OpenClawConfig } from "../../config/index.ts";
+import { decidePolicy } from "../policy/decide.ts";
 import { policyLayers } from "../policy/layers.ts";
-import { isSandboxed, mainKeyOf, sandboxSettings, type SandboxBackendName, type SandboxSettings } from "./settings.ts";
+import { isSandboxed, mainKeyOf, sandboxSettings, type SandboxBackendName, type SandboxBrowserSettings, type SandboxSettings } from "./settings.ts";
 
 type Source = "agent" | "global" | "default";
 
@@ -19,6 +20,12 @@ export interface SandboxExplanation {
     readonly perSession: boolean;
     readonly backend: SandboxBackendName;
     readonly sessionIsSandboxed: boolean;
+    /** `usable`: it is there, the backend has one, and the tool policy of the sandbox lets the session have the tool. */
+    readonly browser: Pick<SandboxBrowserSettings, "enabled" | "image" | "headless" | "enableNoVnc" | "autoStart" | "allowHostControl"> & {
+      readonly usable: boolean;
+      /** Settings that keep the session from using it. */
+      readonly missing: readonly string[];
+    };
     readonly tools: {
       readonly allow: readonly string[];
       readonly deny: readonly string[];
@@ -69,6 +76,7 @@ export function explainSandbox({ config, agentId, sessionKey, stateDir }: Explai
       workspaceRoot,
       backend,
       sessionIsSandboxed: isSandboxed(settings, key, mainSessionKey),
+      browser: browserOf(config, agentId, settings),
       tools: toolLists(config, agentId),
     },
     elevated: elevation(config, agentId, channel),
@@ -80,9 +88,21 @@ export function explainSandbox({ config, agentId, sessionKey, stateDir }: Explai
       "agents.list[].tools.sandbox.tools.allow",
       "agents.list[].tools.sandbox.tools.deny",
       "tools.elevated.enabled",
+      ...(settings.browser.enabled ? browserOf(config, agentId, settings).missing : []),
       ...(channel === undefined ? [] : [`tools.elevated.allowFrom.${channel}`]),
     ],
   };
+}
+
+function browserOf(config: OpenClawConfig, agentId: string, { backend, browser }: SandboxSettings): SandboxExplanation["sandbox"]["browser"] {
+  const { enabled, image, headless, enableNoVnc, autoStart, allowHostControl } = browser;
+  const [verdict] = decidePolicy([{ name: "browser", source: { kind: "core" } }], { layers: policyLayers({ config, agentId, sandboxed: true }), owner: true });
+  const missing = [
+    ...(enabled ? [] : ["agents.defaults.sandbox.browser.enabled=true"]),
+    ...(backend === "docker" ? [] : ["agents.defaults.sandbox.backend=docker"]),
+    ...(verdict?.allowed === true ? [] : [verdict?.at ?? "tools.sandbox.tools.allow"]),
+  ];
+  return { enabled, image, headless, enableNoVnc, autoStart, allowHostControl, usable: missing.length === 0, missing };
 }
 
 function toolLists(config: OpenClawConfig, agentId: string): SandboxExplanation["sandbox"]["tools"] {

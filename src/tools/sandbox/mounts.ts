@@ -45,14 +45,14 @@ export function mountPlan({ access, folder, workspaceDir, workdir, binds, stateD
   const mounts: readonly [FileMount, ...FileMount[]] = [workspace, ...own, ...agent, ...extra];
   for (const bind of extra) {
     const swappable = mounts.find(({ host, writable }) => writable && host !== bind.host && isInside(host, bind.host));
-    if (swappable) throw refused(`the mount ${bind.host} lies in ${swappable.host}, where the sandbox could put something else in its place`);
+    if (swappable) throw refused(`the mount ${bind.host} lies in ${swappable.host}, where the sandbox could replace it`);
     if (beside && isInside(workdir, bind.inside)) throw refused(`the mount ${bind.inside} lies in the workspace ${workdir}; use a folder beside it`);
   }
   for (const { host, writable } of mounts) {
     const file = writable ? ownFiles.find((one) => isInside(realPath(host), realPath(one))) : undefined;
-    if (file !== undefined) throw refused(`${host} holds ${file}, which decides what agents may do; choose a workspace or mount that does not, or "ro"`);
+    if (file !== undefined) throw refused(`${host} contains ${file}, which controls what agents may do; choose a workspace or mount without it, or "ro"`);
     if (isInside(realPath(host), realPath(stateDir)))
-      throw refused(`${host} holds the gateway's own folder ${stateDir}, with its keys; choose a workspace or mount that does not`);
+      throw refused(`${host} contains the gateway's own folder ${stateDir}, with its keys; choose a workspace or mount without it`);
   }
   return mounts;
 }
@@ -66,7 +66,7 @@ function parseBind(bind: string): FileMount {
   if (!options.every((option) => ["ro", "rw", "z", "Z"].includes(option)))
     throw refused(`the mount ${JSON.stringify(bind)} has the mode ${mode}; use ro or rw`);
   if (inside === "/" || TAKEN.some((taken) => posix.normalize(inside) === taken || isInside(inside, taken) || isInside("/proc", inside)))
-    throw refused(`the mount ${JSON.stringify(bind)} would take the place of the sandbox's own folders`);
+    throw refused(`the mount ${JSON.stringify(bind)} would replace the sandbox's own folders`);
   for (const source of [host, realPath(host)]) {
     const kept = KEPT.find((folder) => isInside(folder, source) || isInside(source, folder));
     if (source === "/" || kept !== undefined)

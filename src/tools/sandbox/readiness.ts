@@ -71,7 +71,7 @@ export function createReadiness({ clock, ids, backends, skills }: ReadinessDeps)
     async ready(plan, run) {
       const answer = await available(plan);
       if (!answer.ok) {
-        const text = `this session must run in a sandbox (agents.defaults.sandbox, backend ${plan.settings.backend}) and there is none: ${answer.why}; nothing was run`;
+        const text = `this session must run in a sandbox (agents.defaults.sandbox, backend ${plan.settings.backend}) and none is available: ${answer.why}; nothing was run`;
         throw new AppError("UNAVAILABLE", text);
       }
       await seed(plan, run);

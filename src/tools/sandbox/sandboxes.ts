@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join, posix, resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { isInside } from "../../base/files.ts";
@@ -8,12 +9,12 @@ import type { OpenClawConfig } from "../../config/index.ts";
 import type { SandboxFiles } from "../sandbox-files.ts";
 import type { ToolContext } from "../tool.ts";
 import { WRITES_FILES } from "../catalog.ts";
-import type { Availability, InsideCommand, OutsideCommand, SandboxBackend, SandboxPlan } from "./backend.ts";
+import type { Availability, InsideCommand, OutsideCommand, SandboxBackend, SandboxBrowser, SandboxPlan } from "./backend.ts";
 import { createBwrap } from "./bwrap/bwrap.ts";
 import { createDocker } from "./docker/docker.ts";
 import { createRegistry } from "./docker/registry.ts";
 import { AGENT_MOUNT, mountPlan } from "./mounts.ts";
-import { createReadiness } from "./readiness.ts";
+import { createReadiness, type Readiness } from "./readiness.ts";
 import { sandboxScope } from "./scope.ts";
 import { isSandboxed, mainKeyOf, sandboxSettings, type SandboxBackendName, type SandboxSettings } from "./settings.ts";
 import type { SkillFolder } from "./workspace.ts";
@@ -45,6 +46,8 @@ export interface SandboxState {
   readonly hostFolder?: string;
   readonly workspaceAccess?: SandboxSettings["workspaceAccess"];
   readonly workspaceMount?: string;
+  /** The browser inside, when there is one. */
+  readonly browser?: { readonly inside: true; readonly observerUrl?: string; readonly hostAllowed: boolean };
 }
 
 export interface Sandboxes {
@@ -55,6 +58,8 @@ export interface Sandboxes {
   state(caller: Omit<Caller, "runId">): SandboxState;
   /** Tools that a session does not have because of its sandbox's access. */
   withheld(who: Who): readonly string[];
+  /** The browser of a session's sandbox, started as far as it does not run. Throws when there is none. */
+  browser(caller: Caller): Promise<SandboxBrowser>;
   /** Whether the chosen backend works here. */
   availability(caller: Omit<Caller, "runId">): Promise<Availability>;
 }
@@ -115,10 +120,10 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
     return agent.mode !== "off" && isSandboxed(agent, sessionKey, agent.mainKey);
   }
 
-  function planFor({ agentId, sessionKey, workspaceDir }: Omit<Caller, "runId">): SandboxPlan {
+  function planFor({ agentId, sessionKey, workspaceDir }: Omit<Caller, "runId">, isBrowser = false): SandboxPlan {
     const chosen = sandboxOf(agentId);
     const scope = sandboxScope(chosen, agentId, sessionKey);
-    const { binds } = chosen[chosen.backend];
+    const { binds } = isBrowser && chosen.browser.binds ? { binds: chosen.browser.binds } : chosen[chosen.backend];
     const workdir = chosen.backend === "docker" ? chosen.docker.workdir : BWRAP_WORKDIR;
     const mounts = mountPlan({
       access: chosen.workspaceAccess,
@@ -152,7 +157,10 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
     };
   }
 
+  const browsers = sandboxBrowsers({ sandboxOf, backends, planFor, readiness });
+
   return {
+    browser: browsers.open,
     settings: sandboxOf,
     isSandboxed: inside,
     for: (caller) => (inside(caller) ? open(caller) : undefined),
@@ -163,7 +171,42 @@ export function createSandboxes(deps: SandboxesDeps): Sandboxes {
       if (!inside(caller)) return { mode, sandboxed: false };
       const [workspace] = planFor(caller).mounts;
       const mount = workspaceAccess === "ro" ? { workspaceMount: AGENT_MOUNT } : {};
-      return { mode, sandboxed: true, workdir: workspace.inside, hostFolder: workspace.host, workspaceAccess, ...mount };
+      return { mode, sandboxed: true, workdir: workspace.inside, hostFolder: workspace.host, workspaceAccess, ...mount, ...browsers.state(caller) };
+    },
+  };
+}
+
+interface BrowsersDeps {
+  readonly sandboxOf: (agentId: string) => SandboxSettings;
+  readonly backends: Readonly<Record<SandboxBackendName, SandboxBackend>>;
+  readonly planFor: (caller: Omit<Caller, "runId">, isBrowser: boolean) => SandboxPlan;
+  readonly readiness: Readiness;
+}
+
+/** The browsers of sandboxes, as far as the configuration and the backend have them. */
+function sandboxBrowsers({ sandboxOf, backends, planFor, readiness }: BrowsersDeps) {
+  return {
+    async open(caller: Caller): Promise<SandboxBrowser> {
+      const { backend, browser: wanted } = sandboxOf(caller.agentId);
+      if (!wanted.enabled)
+        throw new AppError("UNAVAILABLE", "this session's sandbox has no browser: the owner can set agents.defaults.sandbox.browser.enabled");
+      const start = backends[backend].browser;
+      if (!start)
+        throw new AppError(
+          "UNAVAILABLE",
+          `a browser inside of the sandbox needs the backend docker, and agents.defaults.sandbox.backend is ${backend}; with sandbox.browser.allowHostControl the browser of this machine can be used`,
+        );
+      const plan = planFor(caller, true);
+      await readiness.ready(plan, caller);
+      return start(plan);
+    },
+    /** For the prompt. */
+    state(caller: Omit<Caller, "runId">): Pick<SandboxState, "browser"> {
+      const { backend, browser: wanted } = sandboxOf(caller.agentId);
+      const { screenUrl, browser: start } = backends[backend];
+      if (!wanted.enabled || !start) return {};
+      const observerUrl = screenUrl?.(planFor(caller, true));
+      return { browser: { inside: true, hostAllowed: wanted.allowHostControl, ...(observerUrl === undefined ? {} : { observerUrl }) } };
     },
   };
 }

@@ -141,7 +141,7 @@ describe("mounts", () => {
   });
 
   test("a workspace that holds the gateway's own folder is not shown", () => {
-    for (const access of ["ro", "rw"] as const) expect(() => plan({ access, workspaceDir: base })).toThrow(/holds the gateway's own folder/);
+    for (const access of ["ro", "rw"] as const) expect(() => plan({ access, workspaceDir: base })).toThrow(/contains the gateway's own folder/);
     expect(() => plan({ access: "none", workspaceDir: base })).not.toThrow();
   });
 

@@ -4,6 +4,7 @@ import type { OpenClawConfig } from "../../config/index.ts";
 type Written = NonNullable<NonNullable<NonNullable<OpenClawConfig["agents"]>["defaults"]>["sandbox"]>;
 type WrittenDocker = NonNullable<Written["docker"]>;
 type WrittenBwrap = NonNullable<Written["bwrap"]>;
+type WrittenBrowser = NonNullable<Written["browser"]>;
 type Env = Readonly<Record<string, string>>;
 
 export type SandboxBackendName = "docker" | "bwrap";
@@ -30,6 +31,9 @@ export interface BwrapSettings extends Omit<WrittenBwrap, "command" | "network" 
   readonly pidsLimit: number;
 }
 
+/** The browser of a sandbox. Without `binds` those of the tools' container hold. */
+export type SandboxBrowserSettings = Readonly<Required<Omit<WrittenBrowser, "binds">>> & { readonly binds?: readonly string[] | undefined };
+
 /** How an agent's sessions are kept apart from this machine. */
 export interface SandboxSettings {
   readonly mode: "off" | "non-main" | "all";
@@ -40,6 +44,7 @@ export interface SandboxSettings {
   readonly backend: SandboxBackendName;
   readonly docker: DockerSettings;
   readonly bwrap: BwrapSettings;
+  readonly browser: SandboxBrowserSettings;
   /** 0 switches a rule off. */
   readonly prune: { readonly idleHours: number; readonly maxAgeDays: number };
 }
@@ -56,6 +61,19 @@ const DOCKER = {
   capDrop: ["ALL"],
 };
 const BWRAP = { command: "bwrap", network: "none" as const, pidsLimit: 512 };
+const BROWSER = {
+  enabled: false,
+  image: "openclaw-sandbox-browser:bookworm-slim",
+  containerPrefix: "openclaw-sbx-browser-",
+  cdpPort: 9222,
+  vncPort: 5900,
+  noVncPort: 6080,
+  headless: false,
+  enableNoVnc: true,
+  allowHostControl: false,
+  autoStart: true,
+  autoStartTimeoutMs: 12_000,
+};
 const PRUNE = { idleHours: 24, maxAgeDays: 7 };
 
 /** The agent's settings over everybody's, field by field. A sandbox that all share is made by everybody's alone. */
@@ -86,6 +104,7 @@ export function sandboxSettings(config: OpenClawConfig, agentId: string, stateDi
       env: { ...(all.bwrap?.env ?? ENV), ...parts.bwrap?.env },
       binds: [...(all.bwrap?.binds ?? []), ...(parts.bwrap?.binds ?? [])],
     },
+    browser: { ...BROWSER, ...all.browser, ...parts.browser },
     prune: { ...PRUNE, ...all.prune, ...parts.prune },
   };
 }

@@ -143,7 +143,7 @@ describe("a limit", () => {
       expect(text.length).toBeLessThanOrEqual(max);
       expect(text.length).toBe(max);
       expect(text).toContain("x".repeat(kept));
-      expect([truncated, text.includes("SECURITY NOTICE")]).toEqual([true, max > 800]);
+      expect([truncated, text.includes("SECURITY NOTICE")]).toEqual([true, max > 400]);
     }
   });
 

@@ -10,7 +10,7 @@ type Wish = Pick<HookOutcome<"before_tool_call">, "requireApproval">;
 export interface TaintSettings {
   /** Default false. */
   readonly enabled?: boolean | undefined;
-  /** By tool name; replaces what is known about a tool. `*` stands for tools that nobody knows. */
+  /** By tool name; replaces what is known about a tool. `*` stands for unknown tools. */
   readonly tools?: Readonly<Record<string, ToolReach>> | undefined;
 }
 
@@ -100,7 +100,7 @@ function question(tool: string): Wish {
   return {
     requireApproval: {
       title: `${tool} after private data and outside text`,
-      description: `This session has read private data and text that others wrote. ${tool} could carry the one out because the other says so.`,
+      description: `This session has read private data and text written by others. That text could make ${tool} leak the data.`,
       severity: "warning",
       timeoutBehavior: "deny",
       allowedDecisions: ["allow-once", "deny"],

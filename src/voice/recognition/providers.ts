@@ -1,9 +1,9 @@
 /** Providers that recognise speech over HTTP. */
 import { basename } from "node:path";
+import { askProvider } from "../../base/ask-provider.ts";
 import { AppError } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import { extensionForMime } from "../../media/index.ts";
-import { askProvider } from "../request.ts";
 import type { AudioModel, RecogniseRequest } from "./types.ts";
 
 /** What a provider is asked with: of the entry, over that of all speech. */
@@ -38,7 +38,7 @@ function parsed(bytes: Buffer, provider: string): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch {
-    throw new AppError("UNAVAILABLE", `${provider} answered with something that is not JSON; check its address`);
+    throw new AppError("UNAVAILABLE", `${provider} returned a response that is not JSON; check its address`);
   }
 }
 
@@ -46,7 +46,7 @@ function textAt(value: unknown, path: readonly (string | number)[], provider: st
   let found = value;
   for (const key of path)
     found = typeof key === "number" ? (Array.isArray(found) ? (found as readonly unknown[])[key] : undefined) : isRecord(found) ? found[key] : undefined;
-  if (typeof found !== "string") throw new AppError("UNAVAILABLE", `${provider} answered without a transcript`);
+  if (typeof found !== "string") throw new AppError("UNAVAILABLE", `${provider} returned no transcript`);
   return found.trim();
 }
 
@@ -67,7 +67,20 @@ function form(fields: Readonly<Record<string, string | undefined>>, { path, mime
   };
 }
 
-type Speak = (call: ProviderCall) => Promise<string>;
+/** A transcript, the model that gave it, and the tokens that it took as far as the provider says. */
+export interface Heard {
+  readonly text: string;
+  readonly model: string;
+  readonly input: number;
+  readonly output: number;
+}
+
+function countAt(answer: unknown, group: string, name: string): number {
+  const used = isRecord(answer) && isRecord(answer[group]) ? answer[group][name] : undefined;
+  return typeof used === "number" && used > 0 ? used : 0;
+}
+
+type Speak = (call: ProviderCall) => Promise<Heard>;
 
 const ask = ({ provider, key, timeoutMs, signal, settings }: ProviderCall, url: string, headers: Readonly<Record<string, string>>, body: string | Uint8Array) =>
   askProvider({
@@ -92,7 +105,13 @@ const openAiLike: Speak = async (call) => {
     { "content-type": type, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
     body,
   );
-  return textAt(parsed(bytes, provider), ["text"], provider);
+  const answer = parsed(bytes, provider);
+  return {
+    text: textAt(answer, ["text"], provider),
+    model,
+    input: countAt(answer, "usage", "input_tokens"),
+    output: countAt(answer, "usage", "output_tokens"),
+  };
 };
 
 const deepgram: Speak = async (call) => {
@@ -100,26 +119,34 @@ const deepgram: Speak = async (call) => {
   const { detectLanguage, punctuate, smartFormat } = settings.deepgram ?? {};
   const options = { detect_language: detectLanguage, punctuate, smart_format: smartFormat, ...settings.providerOptions?.["deepgram"] };
   const url = new URL(`${baseUrl}/listen`);
-  url.searchParams.set("model", settings.model ?? KNOWN_PROVIDERS["deepgram"]!.model);
+  const model = settings.model ?? KNOWN_PROVIDERS["deepgram"]!.model;
+  url.searchParams.set("model", model);
   if (settings.language !== undefined) url.searchParams.set("language", settings.language);
   for (const [name, value] of Object.entries(options)) if (value !== undefined) url.searchParams.set(name, String(value));
   const bytes = await ask(call, url.href, { "content-type": mimeType, ...(key === undefined ? {} : { authorization: `Token ${key}` }) }, audio);
-  return textAt(parsed(bytes, provider), ["results", "channels", 0, "alternatives", 0, "transcript"], provider);
+  const text = textAt(parsed(bytes, provider), ["results", "channels", 0, "alternatives", 0, "transcript"], provider);
+  return { text, model, input: 0, output: 0 };
 };
 
 const google: Speak = async (call) => {
   const { provider, baseUrl, key, settings, mimeType, bytes: audio } = call;
   const language = settings.language === undefined ? "" : ` The language is ${settings.language}.`;
   const parts = [{ text: (settings.prompt ?? PROMPT) + language }, { inline_data: { mime_type: mimeType, data: audio.toString("base64") } }];
-  const model = encodeURIComponent(settings.model ?? KNOWN_PROVIDERS["google"]!.model);
+  const model = settings.model ?? KNOWN_PROVIDERS["google"]!.model;
   const headers = { "content-type": "application/json", ...(key === undefined ? {} : { "x-goog-api-key": key }) };
-  const bytes = await ask(call, `${baseUrl}/models/${model}:generateContent`, headers, JSON.stringify({ contents: [{ role: "user", parts }] }));
+  const bytes = await ask(
+    call,
+    `${baseUrl}/models/${encodeURIComponent(model)}:generateContent`,
+    headers,
+    JSON.stringify({ contents: [{ role: "user", parts }] }),
+  );
   const answer = parsed(bytes, provider);
   const [candidate] = isRecord(answer) && Array.isArray(answer["candidates"]) ? (answer["candidates"] as readonly unknown[]) : [];
   const content = isRecord(candidate) && isRecord(candidate["content"]) ? candidate["content"]["parts"] : undefined;
   const texts = Array.isArray(content) ? content.flatMap((part: unknown) => (isRecord(part) && typeof part["text"] === "string" ? [part["text"]] : [])) : [];
-  if (texts.length === 0) throw new AppError("UNAVAILABLE", `${provider} answered without a transcript`);
-  return texts.join("").trim();
+  if (texts.length === 0) throw new AppError("UNAVAILABLE", `${provider} returned no transcript`);
+  const used = (name: string): number => countAt(answer, "usageMetadata", name);
+  return { text: texts.join("").trim(), model, input: used("promptTokenCount"), output: used("candidatesTokenCount") };
 };
 
 /** Asks a provider what is said in a recording. */

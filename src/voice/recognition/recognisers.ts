@@ -4,10 +4,11 @@ import { basename } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { Config } from "../../config/index.ts";
+import { defaultAgentId, type Config } from "../../config/index.ts";
+import type { MediaSpending } from "../../media/index.ts";
 import type { AuthProfiles } from "../../models/index.ts";
 import { installedRecognisers, runRecogniser } from "./programs.ts";
-import { askForTranscript, KNOWN_PROVIDERS, type ProviderCall } from "./providers.ts";
+import { askForTranscript, KNOWN_PROVIDERS, type Heard, type ProviderCall } from "./providers.ts";
 import type { AudioModel, AudioSettings, Recogniser, RecogniseRequest } from "./types.ts";
 
 export interface RecognitionDeps {
@@ -16,6 +17,7 @@ export interface RecognitionDeps {
   readonly log: Logger;
   /** Keys of the model providers, of an agent or the default one. */
   readonly auth: (agentId?: string) => Promise<Pick<AuthProfiles, "candidates" | "credential">>;
+  readonly spending?: MediaSpending | undefined;
 }
 
 const MAX_BYTES = 20 * 1024 * 1024;
@@ -60,7 +62,7 @@ async function keysOf(
 }
 
 /** Asks with each key until one is not over its limit. */
-async function askWithKeys(call: Omit<ProviderCall, "key">, keys: readonly string[]): Promise<string> {
+async function askWithKeys(call: Omit<ProviderCall, "key">, keys: readonly string[]): Promise<Heard> {
   const [first, ...others] = keys;
   try {
     return await askForTranscript({ ...call, key: first });
@@ -97,7 +99,15 @@ function byProvider(all: RecognitionDeps, entry: AudioModel, settings: AudioSett
     const keys = await keysOf(all, provider, entry, agentId);
     // A server of one's own may need none.
     if (keys.length === 0 && !own) throw new AppError("UNAVAILABLE", `no key: set one for the provider ${provider}`);
-    return askWithKeys({ ...request, provider, baseUrl: withoutSlash(baseUrl), settings: asked }, keys);
+    const payerId = agentId ?? defaultAgentId(all.config.current);
+    const payer = { agentId: payerId, sessionKey: request.sessionKey ?? `agent:${payerId}:main` };
+    const refusal = await all.spending?.refusal({ ...payer, provider });
+    if (refusal !== undefined) throw new AppError("UNAVAILABLE", refusal);
+    const began = all.clock.monotonic();
+    const { text, ...used } = await askWithKeys({ ...request, provider, baseUrl: withoutSlash(baseUrl), settings: asked }, keys);
+    // Prices of recognition are not in the catalogue: the call and its tokens are counted, its cost is not known.
+    await all.spending?.spent({ ...payer, provider, ...used, cost: 0, durationMs: all.clock.monotonic() - began });
+    return text;
   }
   return { ...common(entry, settings), name: provider, recognise };
 }
@@ -109,7 +119,7 @@ function byEntry(deps: RecognitionDeps, entry: AudioModel, settings: AudioSettin
 
 /** Nobody is named: programs on this machine, then the first provider with a key. */
 async function detected(deps: RecognitionDeps, settings: AudioSettings, agentId: string | undefined): Promise<readonly Recogniser[]> {
-  const programs = installedRecognisers(deps.config.env()).map(({ wantsWav, ...entry }) =>
+  const programs = (await installedRecognisers(deps.config.env())).map(({ wantsWav, ...entry }) =>
     byProgram(deps, { type: "cli", ...entry, args: [...entry.args] }, settings, wantsWav),
   );
   const providers: Recogniser[] = [];

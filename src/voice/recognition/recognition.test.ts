@@ -1,11 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { manualClock, systemClock, type Clock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log/logger.ts";
 import { startLoopbackServer, type LoopbackHandler, type LoopbackServer } from "../../base/loopback-server.fixture.ts";
 import type { Config, OpenClawConfig } from "../../config/index.ts";
+import type { MediaSpending } from "../../media/index.ts";
 import { createRecognition, type Recognition } from "./create-recognition.ts";
 import type { AudioSettings } from "./types.ts";
 
@@ -27,16 +29,17 @@ interface Options {
   readonly keys?: Record<string, string[]>;
   readonly clock?: Clock;
   readonly more?: object;
+  readonly spending?: MediaSpending;
 }
 
-function open(audio: AudioSettings | undefined, { env = {}, keys = {}, clock = systemClock, more = {} }: Options = {}): Recognition {
+function open(audio: AudioSettings | undefined, { env = {}, keys = {}, clock = systemClock, more = {}, spending }: Options = {}): Recognition {
   const current = { tools: { media: { audio } }, ...more } as unknown as OpenClawConfig;
   const config = { current, env: () => env } as unknown as Config;
   const auth = {
     candidates: async (provider: string) => (keys[provider] ?? []).map((key) => ({ type: "api_key", key })),
     credential: async ({ key }: { key: string }) => ({ apiKey: key }),
   };
-  return createRecognition({ config, clock, log: silentLogger, auth: async () => auth as never });
+  return createRecognition({ config, clock, log: silentLogger, auth: async () => auth as never, spending });
 }
 
 async function serve(handler: LoopbackHandler): Promise<LoopbackServer> {
@@ -83,6 +86,35 @@ describe("providers", () => {
     expect(request!.body).toContain('name="file"; filename="audio.ogg"\r\ncontent-type: audio/ogg\r\n\r\nOggS');
   });
 
+  test("the type that a client claims cannot add lines to the request, and counts only where the bytes do not tell", async () => {
+    const server = await serve(answer({ text: "Hello" }));
+    const { hear } = open({ models: [{ provider: "openai", baseUrl: server.url }] }, { keys: { openai: ["sk-key"] } });
+    for (const mimeType of ["audio/ogg\r\nX-Evil: 1\r\n\r\ninjected", "text/html"]) {
+      expect(await hear({ bytes: OGG, mimeType })).toEqual({ text: "Hello", by: "openai" });
+      expect(server.requests.at(-1)!.body).toContain('filename="audio.ogg"\r\ncontent-type: audio/ogg\r\n\r\nOggS');
+    }
+    const asked = server.requests.length;
+    const unknown = Buffer.from("no recording");
+    expect(await failureOf(hear({ bytes: unknown, mimeType: "audio/ogg\r\nX-Evil: 1" }))).toContain("is not an audio recording but audio/ogg\\r\\nX-Evil: 1");
+    expect(await failureOf(hear({ bytes: unknown, mimeType: "text/html" }))).toContain("is not an audio recording but text/html");
+    expect(server.requests).toHaveLength(asked);
+  });
+
+  test("clients wait in a line that ends; more are refused at once", async () => {
+    const held: (() => void)[] = [];
+    const server = await serve((_request, response) => void held.push(() => response.end('{"text":"Hello"}')));
+    const { hear } = open({ models: [{ provider: "openai", baseUrl: server.url }] }, { keys: { openai: ["sk-key"] } });
+    const ends: string[] = [];
+    for (let at = 0; at < 20; at += 1) void failureOf(hear({ bytes: OGG, mimeType: "audio/ogg" })).then((end) => ends.push(end));
+    await expect.poll(() => ends).toEqual(Array.from({ length: 2 }, () => expect.stringMatching(/^2 are running and 16 are waiting; try again/)));
+    await expect
+      .poll(() => {
+        for (const release of held.splice(0)) release();
+        return ends.filter((end) => end === "nothing failed").length;
+      })
+      .toBe(18);
+  });
+
   test("Deepgram gets the bytes, with its options as a query", async () => {
     const server = await serve(answer({ results: { channels: [{ alternatives: [{ transcript: "Hello" }] }] } }));
     const models = [{ provider: "deepgram", baseUrl: server.url, deepgram: { punctuate: true }, providerOptions: { deepgram: { smart_format: true } } }];
@@ -94,9 +126,17 @@ describe("providers", () => {
   });
 
   test("Gemini gets the audio inside of a question", async () => {
-    const server = await serve(answer({ candidates: [{ content: { parts: [{ text: "Hello " }, { text: "there" }] } }] }));
+    const server = await serve(
+      answer({
+        candidates: [{ content: { parts: [{ text: "Hello " }, { text: "there" }] } }],
+        usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 2 },
+      }),
+    );
     const models = [{ provider: "google", baseUrl: server.url, headers: { "X-Team": "blue" } }];
-    expect(await open({ models }, { keys: { google: ["g-key"] } }).transcribe(recording())).toEqual({ text: "Hello there", by: "google" });
+    const calls: unknown[] = [];
+    const spending = { spent: async (call: object) => void calls.push(call), refusal: async () => undefined };
+    expect(await open({ models }, { keys: { google: ["g-key"] }, spending }).transcribe(recording())).toEqual({ text: "Hello there", by: "google" });
+    expect(calls).toMatchObject([{ agentId: "main", sessionKey: "agent:main:main", provider: "google", model: "gemini-3-flash-preview", input: 9, output: 2 }]);
     const [request] = server.requests;
     expect(request).toMatchObject({ path: "/models/gemini-3-flash-preview:generateContent", headers: { "x-goog-api-key": "g-key", "x-team": "blue" } });
     expect(JSON.parse(request!.body)).toMatchObject({ contents: [{ parts: [{}, { inline_data: { mime_type: "audio/ogg", data: OGG.toString("base64") } }] }] });
@@ -111,7 +151,7 @@ describe("providers", () => {
     ];
     const keys = { openai: ["sk-secret-0123456789"], groq: ["g"] };
     const failure = await failureOf(open({ models }, { keys }).transcribe(recording()));
-    expect(failure).toMatch(/openai: openai answered with status 401: bad key .*; groq: groq answered with something that is not JSON/);
+    expect(failure).toMatch(/openai: openai answered with status 401: bad key .*; groq: groq returned a response that is not JSON/);
     expect(failure).not.toContain("sk-secret-0123456789");
     expect([refusing.requests.length, garbage.requests.length]).toEqual([1, 1]);
     const good = await serve(answer({ text: "Hello" }));
@@ -136,7 +176,9 @@ describe("providers", () => {
     const clock = manualClock();
     const server = await serve(() => clock.advance(20_000));
     const models = [{ provider: "openai", baseUrl: server.url, timeoutSeconds: 20 }];
-    expect(await failureOf(open({ models }, { clock, keys: { openai: ["k"] } }).transcribe(recording()))).toContain("openai: gave no transcript within 20 s");
+    expect(await failureOf(open({ models }, { clock, keys: { openai: ["k"] } }).transcribe(recording()))).toContain(
+      "openai: returned no transcript within 20 s",
+    );
   });
 
   test("a server of one's own needs no key; a provider without one says so", async () => {
@@ -155,7 +197,7 @@ describe("what is not asked about", () => {
   test.each([
     [Buffer.alloc(0), /^the recording is empty$/],
     [Buffer.alloc(3000), /^the recording is 2\.9 KB; tools\.media\.audio\.maxBytes allows 2 KB$/],
-    [Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64"), /is no recording but image\/png$/],
+    [Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64"), /is not an audio recording but image\/png$/],
   ])("an empty, a too large and a wrong file", async (bytes, why) => {
     expect(await failureOf(open({ models, maxBytes: 2000 }).transcribe(recording(bytes)))).toMatch(why);
   });
@@ -175,7 +217,7 @@ describe("programs", () => {
     const command = program("listen", 'printf "%s|" "$@"');
     const file = recording(OGG, "a $(touch owned) b.ogg");
     const models = [{ type: "cli" as const, command, args: ["--in", "{{MediaPath}}", "{{ Prompt }}", "{{Unknown}}"], prompt: "slowly" }];
-    expect(await open({ models }).transcribe(file)).toEqual({ text: `--in|${file.path}|slowly|{{Unknown}}|`, by: "listen" });
+    expect(await open({ models }).transcribe(file)).toEqual({ text: `--in|${file.path}|slowly||`, by: "listen" });
   });
 
   test("its transcript may be a text file beside the output, or JSON; what it fails with is said", async () => {
@@ -188,6 +230,28 @@ describe("programs", () => {
     const broken = program("broken", "echo oops >&2; exit 3");
     expect(await failureOf(open({ models: [{ type: "cli", command: broken }] }).transcribe(recording()))).toContain("broken: broken ended with code 3: oops");
     expect(await failureOf(open({ models: [{ type: "cli", command: "/nowhere" }] }).transcribe(recording()))).toContain("there is no program /nowhere");
+  });
+
+  test.each([
+    ["a pipe", 'mkfifo "$1.txt"', "but it is a pipe"],
+    ["a link", 'ln -s "$0" "$1.txt"', "but it is a link"],
+    ["a folder", 'mkdir "$1.txt"', "but it is a folder"],
+    ["more than anybody says", 'truncate -s 6M "$1.txt"', "but it has 6291456 bytes; at most 5242880 are read"],
+  ])("%s in place of the transcript is a failure and gives way to the next", async (_what, body, message) => {
+    const asked = { type: "cli" as const, command: program("odd", body), args: ["{{OutputBase}}"] };
+    const failures = await Promise.all(Array.from({ length: 6 }, async () => failureOf(open({ models: [asked] }).transcribe(recording()))));
+    for (const failure of failures) expect(failure).toContain(`odd was to write note.txt as a regular file, ${message}`);
+    const next = { type: "cli" as const, command: program("good", "echo words") };
+    expect(await open({ models: [asked, next] }).transcribe(recording())).toMatchObject({ text: "words", by: "good" });
+  });
+
+  test("a pipe in place of the recording is refused, and blocks nobody", async () => {
+    const path = join(home, "note.ogg");
+    spawnSync("mkfifo", [path]);
+    const command = program("listen", "echo words");
+    const voice = open({ models: [{ type: "cli", command }] });
+    const failures = await Promise.all(Array.from({ length: 6 }, async () => failureOf(voice.transcribe({ path, mimeType: "audio/ogg" }))));
+    for (const failure of failures) expect(failure).toContain("no regular file");
   });
 
   test("the older setting is used while there is no other", async () => {
@@ -207,6 +271,33 @@ describe("programs", () => {
     const whole = { ...env, SHERPA_ONNX_MODEL_DIR: models, WHISPER_CPP_MODEL: join(models, "ggml.bin") };
     expect(await open(undefined, { env: whole }).recognisers()).toEqual(["sherpa-onnx-offline", "whisper-cli", "whisper"]);
   });
+});
+
+test("a recording of two hours is refused by its size, before any of it is read", async () => {
+  const server = await serve(answer({ text: "Hi" }));
+  const file = recording();
+  // 16,000 samples of 16 bits a second.
+  truncateSync(file.path, 2 * 3600 * 32_000);
+  const failure = await failureOf(open({ models: [{ provider: "openai", baseUrl: server.url }] }, { keys: { openai: ["k"] } }).transcribe(file));
+  expect(failure).toMatch(/^the recording is 2\d\d MB; tools\.media\.audio\.maxBytes allows 20 MB$/);
+  expect(server.requests).toEqual([]);
+});
+
+test("a recording of a client is on the disk while it is its turn and not before, and one beyond the line never", async () => {
+  const waiting: (() => void)[] = [];
+  const server = await serve((_request, response) => waiting.push(() => response.end(JSON.stringify({ text: "Hi" }))));
+  const { hear } = open(undefined, { more: { tools: { media: { concurrency: 1, audio: { baseUrl: server.url } } } } });
+  vi.stubEnv("TMPDIR", home);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const heard = Array.from({ length: 18 }, () => hear({ bytes: OGG, mimeType: "audio/ogg" }).catch((error: Error) => error.message));
+  expect(await heard[17]).toMatch(/are waiting; try again/);
+  await expect.poll(() => waiting.length).toBe(1);
+  expect(readdirSync(home).filter((name) => name.startsWith("openclaw-heard-"))).toHaveLength(1);
+  const all = Promise.all(heard);
+  let done = false;
+  void all.then(() => (done = true));
+  await expect.poll(() => (waiting.splice(0).forEach((end) => end()), done)).toBe(true);
+  expect(readdirSync(home)).toEqual([]);
 });
 
 test("no more recordings are asked about at the same time than is set", async () => {

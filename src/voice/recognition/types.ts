@@ -22,9 +22,7 @@ export interface Transcript {
   readonly by: string;
 }
 
-export interface RecogniseRequest {
-  readonly path: string;
-  readonly mimeType: string;
+export interface RecogniseRequest extends Pick<Recording, "path" | "mimeType" | "sessionKey"> {
   readonly bytes: Buffer;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

@@ -104,7 +104,7 @@ function take(socket: WebSocket, text: string, format: string, { settings, now }
     const audio = audioIn(data);
     if (!audio) return;
     size += audio.length;
-    if (size > MAX_AUDIO_BYTES) reject(new AppError("OVERLOADED", `Edge answered with more than ${MAX_AUDIO_BYTES / 1024 / 1024} MB of audio`));
+    if (size > MAX_AUDIO_BYTES) reject(new AppError("OVERLOADED", `Edge returned more than ${MAX_AUDIO_BYTES / 1024 / 1024} MB of audio`));
     else chunks.push(audio);
   };
   const onClose = (code: number, reason: Buffer): void =>
@@ -165,14 +165,14 @@ export function edgeSpeaker(deps: EdgeDeps): Speaker {
           if (contentType === undefined || voiceCompatible === undefined)
             throw new AppError(
               "INVALID_INPUT",
-              `messages.tts.edge.outputFormat is no format that can be sent: ${JSON.stringify(format)}; leave it away for ${FORMAT}`,
+              `messages.tts.edge.outputFormat is not a format that can be sent: ${JSON.stringify(format)}; remove it to use ${FORMAT}`,
             );
           const socket = await connect(deps, { timeoutMs, signal });
           try {
             const audio: Buffer[] = [];
             for (const piece of pieces(text)) audio.push(await take(socket, piece, format, deps));
             const bytes = Buffer.concat(audio);
-            if (bytes.length === 0) throw new AppError("UNAVAILABLE", "Edge answered without any audio; check messages.tts.edge.voice");
+            if (bytes.length === 0) throw new AppError("UNAVAILABLE", "Edge returned no audio; check messages.tts.edge.voice");
             return { bytes, format, contentType, voiceCompatible: asVoiceNote && voiceCompatible };
           } finally {
             socket.terminate();

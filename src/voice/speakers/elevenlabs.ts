@@ -47,7 +47,7 @@ export function elevenLabsSpeaker({ key, settings }: ElevenLabsDeps): Speaker {
         async speak({ text, asVoiceNote, timeoutMs, signal }) {
           const voice = settings.voiceId || VOICE;
           if (!VOICE_ID.test(voice))
-            throw new AppError("INVALID_INPUT", `messages.tts.elevenlabs.voiceId is no voice id of ElevenLabs: ${JSON.stringify(voice)}`);
+            throw new AppError("INVALID_INPUT", `messages.tts.elevenlabs.voiceId is not an ElevenLabs voice id: ${JSON.stringify(voice)}`);
           const format = asVoiceNote ? NOTE : FILE;
           const bytes = await fetchAudio({
             name: "ElevenLabs",

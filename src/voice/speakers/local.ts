@@ -1,11 +1,13 @@
 /** Speaks on this machine: espeak-ng, or any command that takes a text and writes a WAV file. */
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { AppError } from "../../base/errors.ts";
 import { inheritedEnvironment } from "../../base/inherited-environment.ts";
+import { readProgramFile } from "../../base/program-output.ts";
 import { run } from "../../base/spawn.ts";
 import { clip } from "../../base/text.ts";
-import { findProgram, type Env } from "../program.ts";
+import { extensionForMime, loadPrograms, type Env } from "../../media/index.ts";
+import { audioType } from "../audio-check.ts";
 import type { Speaker } from "../types.ts";
 
 export interface LocalDeps {
@@ -21,6 +23,8 @@ export interface LocalDeps {
 const USUAL = ["espeak-ng", "espeak"];
 const USUAL_ARGS = ["-v", "{voice}", "-w", "{file}", "--stdin"];
 const MAX_OUTPUT = 1024 * 1024;
+/** Of the file; more is a mistake. */
+const MAX_AUDIO = 50 * 1024 * 1024;
 
 export function localSpeaker({ command, args, voice = "en", env, temporary }: LocalDeps): Speaker {
   return {
@@ -28,6 +32,7 @@ export function localSpeaker({ command, args, voice = "en", env, temporary }: Lo
     name: command ?? "espeak-ng",
     models: [],
     async ready() {
+      const { findProgram } = await loadPrograms();
       const program = (command === undefined ? USUAL : [command]).map((name) => findProgram(name, env)).find((path) => path !== undefined);
       if (program === undefined)
         return {
@@ -55,10 +60,13 @@ export function localSpeaker({ command, args, voice = "en", env, temporary }: Lo
             const inherited = inheritedEnvironment(env);
             const own = command === undefined ? { ...inherited, HOME: folder, XDG_CONFIG_HOME: folder, TMPDIR: folder, PULSE_RUNTIME_PATH: folder } : inherited;
             const { code, stderr } = await run(program, { args: filled, cwd: folder, env: own, timeoutMs, maxOutputBytes: MAX_OUTPUT, signal, ...input });
-            if (code !== 0) throw new AppError("UNAVAILABLE", `${program} ended with code ${code}: ${clip(stderr.trim(), 200)}`);
-            const bytes = await readFile(file).catch(() => Buffer.alloc(0));
-            if (bytes.length === 0) throw new AppError("UNAVAILABLE", `${program} wrote no audio; its arguments have to name {file}`);
-            return { bytes, format: "wav", contentType: "audio/wav", voiceCompatible: false };
+            if (code !== 0) throw new AppError("UNAVAILABLE", `${program} exited with code ${code}${stderr.trim() && `: ${clip(stderr.trim(), 200)}`}`);
+            const bytes = await readProgramFile({ folder, name: basename(file), maxBytes: MAX_AUDIO, program });
+            if (bytes === undefined || bytes.length === 0) throw new AppError("UNAVAILABLE", `${program} wrote no audio; its arguments must contain {file}`);
+            const contentType = audioType(bytes, `${program} wrote`);
+            if (!contentType?.startsWith("audio/"))
+              throw new AppError("UNAVAILABLE", `${program} wrote ${contentType ?? "no known type of audio"}; a WAV file is expected`);
+            return { bytes, format: extensionForMime(contentType)?.slice(1) ?? contentType, contentType, voiceCompatible: false };
           } finally {
             await rm(folder, { recursive: true, force: true });
           }

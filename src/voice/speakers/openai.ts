@@ -4,12 +4,14 @@ import type { Speaker } from "../types.ts";
 export interface OpenAiDeps {
   readonly key: () => Promise<string | undefined>;
   readonly baseUrl: string;
+  /** False for a server of the operator's own. */
+  readonly needsKey: boolean;
   readonly model: string;
   readonly voice: string;
 }
 
 /** The speech endpoint of OpenAI, and of servers that speak like it. */
-export function openaiSpeaker({ key, baseUrl, model, voice }: OpenAiDeps): Speaker {
+export function openaiSpeaker({ key, baseUrl, needsKey, model, voice }: OpenAiDeps): Speaker {
   return {
     id: "openai",
     name: "OpenAI",
@@ -17,14 +19,14 @@ export function openaiSpeaker({ key, baseUrl, model, voice }: OpenAiDeps): Speak
     voices: ["alloy", "ash", "coral", "echo", "fable", "onyx", "nova", "sage", "shimmer"],
     async ready() {
       const found = await key();
-      if (found === undefined) return { missing: "no key: set messages.tts.openai.apiKey or OPENAI_API_KEY" };
+      if (found === undefined && needsKey) return { missing: "no key: set messages.tts.openai.apiKey or OPENAI_API_KEY" };
       return {
         async speak({ text, asVoiceNote, timeoutMs, signal }) {
           const format = asVoiceNote ? "opus" : "mp3";
           const bytes = await fetchAudio({
             name: "OpenAI",
             url: `${baseUrl}/audio/speech`,
-            headers: { authorization: `Bearer ${found}` },
+            headers: found === undefined ? {} : { authorization: `Bearer ${found}` },
             body: { model, voice, input: text, response_format: format },
             key: found,
             timeoutMs,

@@ -3,14 +3,16 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Random } from "../../../src/base/random.ts";
+import { startTelegram, type FakeTelegram } from "../../fakes/telegram/index.ts";
 import { createDevice, type TestDevice } from "../../harness/auth.ts";
 import { makePlace, type GatewayProcess, type Place } from "../../harness/gateway-process.ts";
 import { connect } from "../turns.ts";
+import { chats } from "./chats.ts";
 import { nextChanges } from "./clock-changes.ts";
 import { clockChanges, cron, removeJobs } from "./cron.ts";
-import { startCampaignModel, type CampaignModel } from "./model.ts";
+import { startCampaignModel } from "./model.ts";
 import { beats, HOOK_SECRET, HOOK_TOKEN, subagents, webhooks } from "./requests.ts";
-import type { Aftermath, ClockChange, Pending, Starter } from "./starters.ts";
+import type { Aftermath, ClockChange, Pending, Scene, Starter } from "./starters.ts";
 
 const STEP_CLOCK = pathToFileURL(fileURLToPath(new URL("step-clock.mjs", import.meta.url))).href;
 const MINUTE_MS = 60_000;
@@ -23,7 +25,7 @@ const SLEEP_MS = 90_000;
 /** The clock is set across a change of a zone's clocks by this. */
 const ACROSS_MS = 160 * MINUTE_MS;
 
-const STARTERS: readonly Starter[] = [cron, clockChanges, webhooks, subagents, beats];
+const STARTERS: readonly Starter[] = [cron, clockChanges, webhooks, subagents, beats, chats];
 
 type Fault =
   | { readonly kind: "failpoint"; readonly at: string; readonly withinMs: number }
@@ -73,7 +75,7 @@ function createClock(place: Place) {
 type StepClock = ReturnType<typeof createClock>;
 
 /** Agents beat every second while a gateway is being killed, and only when they are woken while it is judged. */
-function configure(place: Place, model: CampaignModel, every: "1s" | "0m"): void {
+function configure(place: Place, { model, telegram }: Pick<Aftermath, "model" | "telegram">, every: "1s" | "0m"): void {
   const models = [{ id: "m1", name: "m1", contextWindow: 200_000, maxTokens: 8192 }];
   const workspace = join(place.home, "workspace");
   mkdirSync(workspace, { recursive: true });
@@ -82,9 +84,13 @@ function configure(place: Place, model: CampaignModel, every: "1s" | "0m"): void
     JSON.stringify({
       gateway: { mode: "local", auth: { token: "chaos" } },
       agents: { defaults: { model: { primary: "mock/m1" }, skipBootstrap: true, workspace, heartbeat: { every } } },
+      channels: {
+        telegram: { enabled: true, botToken: telegram.token, ackReaction: "", streamMode: "off", dmPolicy: "allowlist", allowFrom: [String(telegram.me.id)] },
+      },
+      session: { dmScope: "per-channel-peer" },
       models: { providers: { mock: { baseUrl: model.url, apiKey: "k", api: "openai-completions", models } } },
       tools: { exec: { host: "gateway", security: "full", ask: "off" } },
-      hooks: { enabled: true, token: HOOK_TOKEN, mappings: [{ preset: "github", secret: HOOK_SECRET, name: "{{name}}" }] },
+      hooks: { enabled: true, token: HOOK_TOKEN, mappings: [{ preset: "github", secret: HOOK_SECRET, name: "{{name}}", deliver: false }] },
     }),
   );
 }
@@ -116,6 +122,10 @@ export async function automationCampaign(options: AutomationOptions): Promise<Au
   const place = makePlace();
   const ledger = join(place.home, "ledger");
   using model = await startCampaignModel(ledger);
+  await using telegram = await startTelegram();
+  telegram.direct(telegram.me);
+  const others = { model, telegram };
+  place.env["OPENCLAW_TEST_TELEGRAM_API_ROOT"] = telegram.apiRoot;
   const clock = createClock(place);
   const device = createDevice();
   const changes = nextChanges(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe"], Date.now());
@@ -131,15 +141,15 @@ export async function automationCampaign(options: AutomationOptions): Promise<Au
   while (rounds < options.kills && broken.length === 0 && !options.stop?.()) {
     const fault = faultOf(rounds, options, changes);
     const about = `round ${rounds} (${JSON.stringify(fault)})`;
-    configure(place, model, "1s");
-    const pending = await killOne(place, clock, { fault, round: rounds, device });
-    configure(place, model, "0m");
+    configure(place, others, "1s");
+    const pending = await killOne(place, clock, { fault, round: rounds, device, telegram });
+    configure(place, others, "0m");
     await using next = await place.gateway({ build: "dist-test", env: clock.env });
     if (next.url === undefined) broken.push(`${about}: the gateway did not start: ${next.output()}`);
     else {
       await using client = await connect(next, device, clock.now);
       const isClockSet = fault.kind === "clock" || fault.kind === "change" || fault.kind === "sleep";
-      const found = await judge({ client, url: next.url, stateDir: place.stateDir, model, written, isClockSet }, pending);
+      const found = await judge({ client, url: next.url, stateDir: place.stateDir, ...others, written, isClockSet }, pending);
       broken.push(...found.map((text) => `${about}: ${text}`));
     }
     clock.set(0);
@@ -157,14 +167,14 @@ export async function automationCampaign(options: AutomationOptions): Promise<Au
 async function killOne(
   place: Place,
   clock: StepClock,
-  { fault, round, device }: { readonly fault: Fault; readonly round: number; readonly device: TestDevice },
+  { fault, round, device, telegram }: { readonly fault: Fault; readonly round: number; readonly device: TestDevice; readonly telegram: FakeTelegram },
 ): Promise<readonly Pending[]> {
   const change = fault.kind === "change" ? fault.change : undefined;
   // A second and a half before a quarter of an hour.
   if (change) clock.set(change.at - 75 * MINUTE_MS - 1500 - Date.now());
   const failpoint: Record<string, string> = fault.kind === "failpoint" ? { OPENCLAW_FAILPOINT: fault.at } : {};
   const dying = await place.gateway({ build: "dist-test", env: { ...clock.env, ...failpoint } });
-  const pending = await begin(dying, device, { round, now: clock.now, isClockSet: fault.kind === "clock" || change !== undefined, change });
+  const pending = await begin(dying, device, { round, telegram, now: clock.now, isClockSet: fault.kind === "clock" || change !== undefined, change });
   await inflict(fault, dying, clock);
   if (fault.kind === "clock" && fault.isDown) {
     clock.by(fault.byMs);
@@ -177,11 +187,7 @@ async function killOne(
 }
 
 /** Asks for work of every kind. What a gateway dies before is not asked for. */
-async function begin(
-  gateway: GatewayProcess,
-  device: TestDevice,
-  about: { readonly round: number; readonly now: () => number; readonly isClockSet: boolean; readonly change: ClockChange | undefined },
-): Promise<readonly Pending[]> {
+async function begin(gateway: GatewayProcess, device: TestDevice, about: Omit<Scene, "client" | "url">): Promise<readonly Pending[]> {
   const { url } = gateway;
   if (url === undefined) return [];
   const client = await connect(gateway, device, about.now).catch(() => undefined);

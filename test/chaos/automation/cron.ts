@@ -3,6 +3,7 @@ import type { RawClient } from "../../harness/gateway-client.ts";
 import { ask, until, type Aftermath, type ClockChange, type Pending, type Scene, type Starter } from "./starters.ts";
 
 interface Entry {
+  readonly action: string;
   readonly status?: string;
   readonly runAtMs?: number;
   readonly summary?: string;
@@ -10,8 +11,9 @@ interface Entry {
 }
 
 const isolated = { sessionTarget: "isolated", wakeMode: "now", delivery: { mode: "none" } };
+/** Runs that have ended. */
 const runsOf = async (client: RawClient, id: string): Promise<readonly Entry[]> =>
-  (await ask<{ entries: readonly Entry[] }>(client, "cron.runs", { id, limit: 5000 })).entries;
+  (await ask<{ entries: readonly Entry[] }>(client, "cron.runs", { id, limit: 5000 })).entries.filter(({ action }) => action === "finished");
 
 interface Reminder {
   readonly id: string;
@@ -52,7 +54,7 @@ async function judgeRecurring({ client, written }: Aftermath, { id, word, everyM
   for (const [index, { runAtMs = 0, error = "" }] of runs.entries()) {
     const before = runs[index - 1]?.runAtMs;
     // More than a few that a stopped machine passed over are one record with their number.
-    const count = Number(/\((\d[\d,]*) times, the last/.exec(error)?.[1]?.replaceAll(",", "") ?? 1);
+    const count = Number(/\((\d[\d,]*) times, most recently/.exec(error)?.[1]?.replaceAll(",", "") ?? 1);
     if (before !== undefined && runAtMs - before !== everyMs * count)
       broken.push(`${word}: between ${before} and ${runAtMs} a time is missing, or one is there twice`);
   }

@@ -1,23 +1,11 @@
 /** What others ask for: lines that wake an agent, webhooks, sub-agents. Who gets no answer asks again, under the same key. */
 import { createHmac } from "node:crypto";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { RawClient } from "../../harness/gateway-client.ts";
 import { childrenOf } from "./model.ts";
-import { ask, judgeWord, until, type Aftermath, type Starter } from "./starters.ts";
+import { ask, judgeWord, rowsOf, until, type Aftermath, type Starter } from "./starters.ts";
 
 export const HOOK_TOKEN = "token-of-the-campaign-0123456789abcdef";
 export const HOOK_SECRET = "secret-of-the-campaign-0123456789abcdef";
-
-/** Rows of the state of a running gateway. */
-function rowsOf(stateDir: string, query: string, ...values: readonly string[]): readonly Readonly<Record<string, unknown>>[] {
-  const db = new DatabaseSync(join(stateDir, "openclaw.db"), { readOnly: true });
-  try {
-    return db.prepare(query).all(...values);
-  } finally {
-    db.close();
-  }
-}
 
 /** A request that is made until it is answered. */
 interface Asked<T> {
@@ -110,6 +98,19 @@ async function post(url: string, { path, body, headers }: Hook): Promise<string>
   return answer.runId;
 }
 
+/** A line for the main session, with the key of its sender. */
+function lineOf(round: number): Hook {
+  const word = `h${round}-w`;
+  const body = JSON.stringify({ text: `Line ${word}: do ${word}`, mode: "now" });
+  return { word, path: "wake", body, headers: { authorization: `Bearer ${HOOK_TOKEN}`, "idempotency-key": word } };
+}
+
+async function postLine(url: string, { path, body, headers }: Hook): Promise<true> {
+  const response = await fetch(`${url}/hooks/${path}`, { method: "POST", headers, body, signal: AbortSignal.timeout(10_000) });
+  if (response.status !== 200) throw new Error(`/hooks/${path} answered ${response.status}: ${await response.text()}`);
+  return true;
+}
+
 /** A request that was accepted is one run, and the main session is notified of it once. */
 async function judgeHook(aftermath: Aftermath, { word }: Hook, asked: Asked<string>): Promise<readonly string[]> {
   const runId = await answerOf(asked, aftermath);
@@ -122,13 +123,19 @@ async function judgeHook(aftermath: Aftermath, { word }: Hook, asked: Asked<stri
 export const webhooks: Starter = {
   name: "webhooks",
   takesMs: 1500,
-  places: ["webhook.begun", "webhook.accepted", "webhook.ended", "webhook.reported", "webhook.finished"],
+  places: ["webhook.begun", "webhook.wake.begun", "webhook.accepted", "webhook.wake.queued", "webhook.ended", "webhook.reported", "webhook.finished"],
   async begin({ client, url, round }) {
     const hooks = hooksOf(round);
     const asked = await Promise.all(hooks.map((hook) => tryOnce(client, url, (_, to) => post(to, hook))));
+    const line = lineOf(round);
+    const askedLine = await tryOnce(client, url, (_, to) => postLine(to, line));
     return {
-      words: hooks.map(({ word }) => word),
-      judge: async (aftermath) => (await Promise.all(asked.map((one, n) => judgeHook(aftermath, hooks[n]!, one)))).flat(),
+      words: [...hooks, line].map(({ word }) => word),
+      async judge(aftermath) {
+        await answerOf(askedLine, aftermath);
+        const found = await Promise.all(asked.map((one, n) => judgeHook(aftermath, hooks[n]!, one)));
+        return [...found.flat(), ...(await judgeWord(aftermath, line.word))];
+      },
     };
   },
 };

@@ -1,4 +1,7 @@
 /** What a campaign knows of work that starts by itself: how it is asked for, where on its way a gateway is killed, and what must be true of it afterwards. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { FakeTelegram } from "../../fakes/telegram/index.ts";
 import type { RawClient } from "../../harness/gateway-client.ts";
 import type { CampaignModel } from "./model.ts";
 
@@ -13,6 +16,7 @@ export interface ClockChange {
 export interface Scene {
   readonly client: RawClient;
   readonly url: string;
+  readonly telegram: FakeTelegram;
   /** Names what is asked for in this round. */
   readonly round: number;
   /** By the gateway's clock. */
@@ -28,6 +32,7 @@ export interface Aftermath {
   readonly client: RawClient;
   readonly url: string;
   readonly stateDir: string;
+  readonly telegram: FakeTelegram;
   readonly model: CampaignModel;
   /** How often a word stands in the ledger. */
   readonly written: (word: string) => number;
@@ -52,7 +57,17 @@ export interface Starter {
   begin(scene: Scene): Promise<Pending | undefined>;
 }
 
-const PATIENCE_MS = 20_000;
+/** Rows of the state of a running gateway. */
+export function rowsOf(stateDir: string, query: string, ...values: readonly string[]): readonly Readonly<Record<string, unknown>>[] {
+  const db = new DatabaseSync(join(stateDir, "openclaw.db"), { readOnly: true });
+  try {
+    return db.prepare(query).all(...values);
+  } finally {
+    db.close();
+  }
+}
+
+const PATIENCE_MS = 60_000;
 const LOOK_MS = 25;
 
 export async function until<T>(look: () => T | undefined | Promise<T | undefined>, what: string): Promise<T> {

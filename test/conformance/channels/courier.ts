@@ -81,7 +81,6 @@ function sectionOf({ url }: FakeCourier, token: string, { access = "allowlist", 
 /** What a person of the lab does and sees. */
 function createPeople(courier: FakeCourier): Pick<ChannelLab, "say" | "received" | "redeliver"> & { write(text: string, options?: SayOptions): Written } {
   const written = new Map<string, Written>();
-  let lastPost = Promise.resolve();
   const nameOf = ({ by = "owner" }: Spot): string => (by === "owner" ? "olga" : "mallory");
   function write(text: string, options: SayOptions = {}): Written {
     const name = nameOf(options);
@@ -95,12 +94,10 @@ function createPeople(courier: FakeCourier): Pick<ChannelLab, "say" | "received"
     say(text, options = {}) {
       const message = write(text, options);
       // The platform posts it until it is taken, however long that takes, and then the next.
-      lastPost = lastPost.then(() => courier.deliver(message));
+      void courier.deliveries.deliver(message);
       return Promise.resolve({ id: message.id, ...options });
     },
-    async redeliver({ id }) {
-      await courier.deliver(written.get(id)!);
-    },
+    redeliver: ({ id }) => courier.deliveries.redeliver(written.get(id)!, 1),
     received(spot = {}) {
       const chat = (spot.where ?? "direct") === "direct" ? nameOf(spot) : GROUP;
       return courier.sent.filter(({ to }) => to === chat).map(({ id, text }): Received => ({ id, text }));
@@ -128,9 +125,10 @@ function createFaults(courier: FakeCourier, write: (text: string) => Written): L
       ];
       for (const body of bodies) await courier.post(body);
     },
-    async reorder(texts) {
-      for (const message of texts.map((text) => write(text)).toReversed()) await courier.deliver(message);
-    },
+    reorder: (texts) =>
+      courier.deliveries.reorder(() => {
+        for (const text of texts) void courier.deliveries.deliver(write(text));
+      }),
   };
 }
 

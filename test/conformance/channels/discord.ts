@@ -240,6 +240,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
     channel: "discord",
     capabilities,
     limits: { text: 2000, measure: (text) => text.length },
+    showsOnce: true,
     gateway,
     strangerMarks: [stranger.id, "Mallory", "mallory_outside"],
     secrets: [discord.token, WRONG],

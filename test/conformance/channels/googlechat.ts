@@ -6,13 +6,28 @@ import type { ChannelLab, Deed, FaultName, LabFaults, LabSettings, Lacks, MakeLa
 
 const PROJECT = "123456789012";
 
+/** With a service account, the only credential that the channel takes. */
 export const GOOGLECHAT_LACKS: Lacks = {
+  reaction: "Google permits reactions only with the authorization of a user, and reports none to apps",
+  mediaOut: "Google permits files of apps only with the authorization of a user",
+  overhears: "Google posts only messages that name the app",
   edit: "Google Chat reports no edits to apps",
   member: "Google Chat reports only that the app itself was added or removed",
 };
 
-/** Credentials are looked at when the account starts, and a webhook can be half-open only for the platform. */
-export const GOOGLECHAT_FAULTS: readonly FaultName[] = ["lostAnswer", "serverError", "tooMany", "garbageAnswer", "slow", "garbageEvents", "reorder", "killed"];
+/** Credentials that are withdrawn do not end the account, since events arrive without them: `test/channels/googlechat.test.ts` has what they do. */
+export const GOOGLECHAT_FAULTS: readonly FaultName[] = [
+  "lostAnswer",
+  "serverError",
+  "tooMany",
+  "noAnswer",
+  "garbageAnswer",
+  "slow",
+  "garbageEvents",
+  "reorder",
+  "halfOpen",
+  "killed",
+];
 
 /** The chats of the lab. */
 interface Ground extends LabGround {
@@ -35,9 +50,6 @@ async function prepare(): Promise<Ground> {
   const group = chat.space("workshop", [owner, stranger]);
   const plans = chat.space("plans", [owner, stranger]);
   const root = chat.world.create(owner, plans.name, { text: "Travel" });
-  // The suite also looks at what is said in spaces without naming the app, and at files.
-  chat.postAll();
-  chat.permitUserActions();
   return { chat, server: chat.server, owner, stranger, group, plans, root, wrongKey: chat.google.wrongKey() };
 }
 
@@ -67,7 +79,8 @@ function createPerson({ chat, owner, stranger, group, plans, root }: Ground, gat
   const spaceOf = (spot: Spot): Space => ({ direct: chat.direct(whoIs(spot)), group, thread: plans })[spot.where ?? "direct"];
   const rootOf = (thread: string): string | undefined => chat.world.messages.find((message) => message.thread === thread)?.name;
   function write(text: string, options: Parameters<ChannelLab["say"]>[1] = {}): Message {
-    const { mention, replyTo, file, where } = options;
+    // In spaces only messages that name the app are posted, also where the configuration does not ask for that.
+    const { replyTo, file, where, mention = where === "thread" } = options;
     const message = chat.say(whoIs(options), spaceOf(options), text, {
       mention,
       quoted: replyTo?.id,
@@ -77,7 +90,7 @@ function createPerson({ chat, owner, stranger, group, plans, root }: Ground, gat
     said.set(message.name, message);
     return message;
   }
-  const person: Pick<ChannelLab, "say" | "received" | "react" | "press" | "redeliver"> = {
+  const person: Pick<ChannelLab, "say" | "received" | "press" | "redeliver"> = {
     say: (text, options = {}) => Promise.resolve({ id: write(text, options).name, ...options }),
     received(spot = {}) {
       const isHere = ({ thread }: Message): boolean => spot.where !== "thread" || thread === root.thread;
@@ -90,13 +103,6 @@ function createPerson({ chat, owner, stranger, group, plans, root }: Ground, gat
       }));
     },
     redeliver: ({ id }) => chat.redeliver(said.get(id)!),
-    react(emoji, spot = {}) {
-      const messages = chat.messages(spaceOf(spot));
-      const last = messages.findLast(({ sender }) => sender === chat.bot) ?? messages.at(-1) ?? write("hello", spot);
-      // Apps are not notified about it.
-      chat.world.react(whoIs(spot), last.name, emoji);
-      return Promise.resolve();
-    },
     async press(value, spot = {}) {
       const before = new Set(chat.messages(spaceOf(spot)).map(({ name }) => name));
       const channelData = { googlechat: { buttons: [[{ text: "Pick", callback_data: value }]] } };
@@ -138,7 +144,12 @@ function createFaults({ chat, server, owner }: Ground): LabFaults {
     lostAnswer: () => server.faults.add({ on, reset: true, applied: true }),
     serverError: (hadEffect) => server.faults.add({ on, status: 502, applied: hadEffect }),
     tooMany: (waitMs, times) => server.faults.add({ on, status: 429, headers: { "retry-after": String(waitMs / 1000) }, times }),
+    noAnswer: () => server.faults.add({ on, silent: true }),
     garbageAnswer: () => server.faults.add({ on, garbage: true, applied: true }),
+    halfOpen() {
+      server.freeze();
+      return Promise.resolve();
+    },
     slow: (ms) => (ms === undefined ? server.faults.clear() : server.faults.add({ delayMs: ms, times: Number.POSITIVE_INFINITY })),
     async garbageEvents() {
       const space = { name: chat.direct(owner).name, spaceType: "DIRECT_MESSAGE" };
@@ -158,10 +169,7 @@ function createFaults({ chat, server, owner }: Ground): LabFaults {
       ];
       for (const body of bodies) await chat.post(body);
     },
-    async reorder(texts) {
-      const messages = texts.map((text) => chat.world.create(owner, chat.direct(owner).name, { text }));
-      for (const message of messages.toReversed()) await chat.redeliver(message);
-    },
+    reorder: (texts) => chat.reorder(texts.map((text) => chat.world.create(owner, chat.direct(owner).name, { text }))),
   };
 }
 
@@ -183,6 +191,7 @@ export function googlechatLabs(startGateway?: typeof startLabGateway): MakeLab {
       return {
         ...createPerson(ground, gateway).person,
         limits: { text: 4096, measure: (text) => text.length },
+        showsOnce: true,
         strangerMarks: [stranger.name, "Mallory", "mallory_outside"],
         secrets: [...keyLines(google.serviceAccount), ...keyLines(wrongKey)],
         connections: () => server.connections,

@@ -25,6 +25,7 @@ export const IMESSAGE_LACKS: Lacks = {
 export const IMESSAGE_FAULTS: readonly FaultName[] = [
   "lostAnswer",
   "serverError",
+  "noAnswer",
   "garbageAnswer",
   "slow",
   "garbageEvents",
@@ -120,6 +121,7 @@ function createFaults({ mac, direct }: Ground): LabFaults {
   return {
     lostAnswer: () => void mac.faults.push({ on: "send", applied: true, outcome: "exit" }),
     serverError: (hadEffect) => void mac.faults.push({ on: "send", applied: hadEffect, outcome: internal("AppleEvent timed out (-1712)") }),
+    noAnswer: () => void mac.faults.push({ on: "send", outcome: "silent" }),
     garbageAnswer: () => void mac.faults.push({ on: "send", applied: true, outcome: "garbage" }),
     slow: (ms) => mac.slow(ms ?? 0),
     garbageEvents() {

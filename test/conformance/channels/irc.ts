@@ -129,7 +129,10 @@ function createDeeds({ owner, stranger }: Ground): Readonly<Record<string, Deed>
   };
 }
 
-/** What a server and the line to it can suffer. A connection that went silent is noticed after two minutes: plugins/irc/ngircd.test.ts has its own times. */
+/**
+ * What a server and the line to it can suffer. A connection that went silent is noticed after two minutes (plugins/irc/ngircd.test.ts), and what was written
+ * meanwhile, or while the process was away, is lost: IRC has no acknowledgements.
+ */
 export const IRC_FAULTS: readonly FaultName[] = ["lostAnswer", "slow", "garbageEvents", "revoke"];
 
 function createFaults({ relay }: Ground): LabFaults {

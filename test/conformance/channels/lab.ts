@@ -48,6 +48,8 @@ export const FEATURES = [
   "member",
   "reply",
   "group",
+  /** Messages in groups that do not name the bot are seen. */
+  "overhears",
   "thread",
   "mediaIn",
   "mediaStored",
@@ -133,6 +135,8 @@ export interface ChannelLab extends AsyncDisposable {
   /** Of one message: what `measure` may give at most. */
   readonly limits: { readonly text: number; measure(text: string): number };
   readonly gateway: LabGateway;
+  /** The platform takes a key with each message: one that is sent again is shown once. Default: it takes none, and a second copy may be seen. */
+  readonly showsOnce?: boolean;
   /** By these the stranger would be known, wherever they stand: ids and names. */
   readonly strangerMarks: readonly string[];
   /** What must never be printed. */

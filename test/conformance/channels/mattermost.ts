@@ -207,6 +207,7 @@ export function mattermostLabs(startGateway?: typeof startLabGateway): MakeLab {
     lab: (ground, gateway) => ({
       ...createPerson(ground, gateway),
       limits: { text: 16_383, measure: (text) => Array.from(text).length },
+      showsOnce: true,
       strangerMarks: [ground.stranger.id, "Mallory", "mallory_outside"],
       secrets: [ground.chat.token, WRONG],
       connections: () => ground.chat.sockets(),

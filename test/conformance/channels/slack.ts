@@ -81,7 +81,9 @@ function createPerson({ slack, owner, stranger, group, plans, thread }: Ground):
       return Promise.resolve({ id: done.ts, ...options });
     },
     received(spot = {}) {
-      const ours = world.messages(channelOf(spot)).filter((message) => message.botId === world.bot.botId && !planted.has(message.ts) && isThere(spot, message));
+      // What one person alone is shown, such as why a command is refused, is no message of the chat.
+      const isOurs = ({ botId, ts, ephemeralFor }: Message): boolean => botId === world.bot.botId && ephemeralFor === undefined && !planted.has(ts);
+      const ours = world.messages(channelOf(spot)).filter((message) => isOurs(message) && isThere(spot, message));
       return ours.map(({ ts, text, threadTs, files: [file] }): Received => ({
         id: ts,
         text,

@@ -212,6 +212,7 @@ function createLab(ground: Ground, gateway: LabGateway, settings: LabSettings, c
     channel: "whatsapp",
     capabilities,
     limits: { text: 4096, measure: (text) => text.length },
+    showsOnce: true,
     gateway,
     strangerMarks: [stranger.number, stranger.lid, "Mallory"],
     secrets: [whatsapp.rootKey.slice(0, 8), "privKey", "noiseKey"],

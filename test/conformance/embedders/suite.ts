@@ -99,7 +99,7 @@ export function embedderSuite({ name, access, keyHeader, hasBatch }: EmbedderCas
   });
 
   const INVALID: readonly (readonly [string, EmbeddingFault, RegExp])[] = [
-    ["values that are no numbers", "null-values", /other than numbers/],
+    ["values that are no numbers", "null-values", /values that are not numbers/],
     ["fewer vectors than texts", "too-few", /vectors for 2 texts/],
   ];
   for (const [what, fault, message] of INVALID) {

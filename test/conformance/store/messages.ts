@@ -323,4 +323,49 @@ export function outbox(world: World): void {
     expect(await seen(ids[1]!)).toEqual([ids[2]]);
     expect(await seen(ids[2]!)).toEqual([]);
   });
+
+  test("messages are counted by steps of time and channel, however old the ones before them are", async () => {
+    const store = world.store();
+    const start = world.clock.now();
+    const accept = (messageId: string, channel = "telegram", kind = "message") => store.write("inbox.accept", message({ messageId, channel, kind }));
+    for (let at = 0; at < 40; at += 1) {
+      await accept(`old${at}`);
+      world.clock.advance(1000);
+    }
+    const since = world.clock.now();
+    const first = await accept("m1");
+    await accept("m2", "slack");
+    await accept("tick", "slack", "cron");
+    await store.write("inbox.settle", { ids: [first.id], outcome: "answered" });
+    world.clock.advance(2500);
+    await accept("m3");
+    expect(await store.read("inbox.arrivals", { since, stepMs: 1000 })).toEqual([
+      { from: since, channel: "slack", count: 1, answered: 0, failed: 0 },
+      { from: since, channel: "telegram", count: 1, answered: 1, failed: 0 },
+      { from: since + 2000, channel: "telegram", count: 1, answered: 0, failed: 0 },
+    ]);
+    expect(await store.read("inbox.arrivals", { since: world.clock.now() + 1, stepMs: 1000 })).toEqual([]);
+    expect(await store.read("inbox.lastBefore", { before: since })).toBe(since - 1000);
+    expect(await store.read("inbox.lastBefore", { before: start })).toBeNull();
+  });
+
+  test("model calls and scheduled runs are counted by steps of time, with those that failed", async () => {
+    const store = world.store();
+    const since = world.clock.now();
+    const call = { sessionKey: "s", agentId: "main", provider: "p", model: "m", input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0, durationMs: 1 };
+    await store.write("usage.add", { ...call, at: since - 1 });
+    await store.write("usage.add", call);
+    await store.write("usage.add", { ...call, failed: true });
+    world.clock.advance(3000);
+    await store.write("usage.add", call);
+    expect(await store.read("usage.outcomes", { since, stepMs: 1000 })).toEqual([
+      { from: since, calls: 2, failed: 1 },
+      { from: since + 3000, calls: 1, failed: 0 },
+    ]);
+    for (const [scheduledAt, status] of [[1, "ok"], [2, "error"], [3, "skipped"]] as const) {
+      await store.write("cron.slot.claim", { jobId: "j", scheduledAt });
+      await store.write("cron.slot.finish", { jobId: "j", scheduledAt, status });
+    } // prettier-ignore
+    expect(await store.read("cron.slot.outcomes", { since, stepMs: 1000 })).toEqual([{ from: since + 3000, runs: 2, failed: 1 }]);
+  });
 }

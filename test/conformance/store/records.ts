@@ -150,7 +150,11 @@ export function records(world: World): void {
     const store = world.store();
     await store.write("meta.set", { key: "gateway.id", value: { a: 1 } });
     expect(await (await world.reopen()).read("meta.get", { key: "gateway.id" })).toEqual({ a: 1 });
-    await expect(world.store().write("meta.set", { key: "store.min_reader", value: 9 })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    for (const write of ["meta.set", "meta.add"] as const)
+      await expect(world.store().write(write, { key: "store.min_reader", value: 9 })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    const added = await Promise.all(["a", "b", "c"].map((value) => world.store().write("meta.add", { key: "one.of.many", value })));
+    expect(new Set(added).size).toBe(1);
+    expect(await world.store().read("meta.get", { key: "one.of.many" })).toBe(added[0]);
     expect(await world.store().read("meta.get", { key: "nothing" })).toBeNull();
   });
 }

@@ -135,6 +135,34 @@ export function transcripts(world: World): void {
     expect(await store.read("transcripts.unwritten", { limit: 5 })).toEqual([row]);
   });
 
+  test("a transcript knows its branches: what stands in the place of what, where each one ends, and which is in use", async () => {
+    await ensure();
+    const store = world.store();
+    const note = (id: string, parentId: string) => ({ id, parentId, type: "custom", line: JSON.stringify({ type: "custom", id, parentId }) });
+    await store.write("transcripts.append", { file: FILE, entries: [entry("a", null), entry("b", "a"), entry("c", "b")] });
+    expect(await store.read("transcripts.get", { file: FILE })).toMatchObject({ fork: 0 });
+    expect(await store.read("transcripts.siblings", { file: FILE, seqs: [1, 2, 3] })).toEqual([]);
+    // Bookkeeping between two messages does not count.
+    await store.write("transcripts.append", { file: FILE, entries: [note("n", "a"), entry("B", "n"), entry("C", "B")] });
+    await store.write("transcripts.append", { file: FILE, entries: [note("m", "c")] });
+    const again = await world.reopen();
+    expect(await again.read("transcripts.get", { file: FILE })).toMatchObject({ fork: 7, leafId: "m" });
+    const both = [
+      { seq: 2, id: "b", role: "user" },
+      { seq: 5, id: "B", role: "user" },
+    ];
+    expect(await again.read("transcripts.siblings", { file: FILE, seqs: [1, 2, 3, 5] })).toEqual([
+      { seq: 2, siblings: both },
+      { seq: 5, siblings: both },
+    ]);
+    expect(await again.read("transcripts.following", { file: FILE, id: "a" })).toEqual(both);
+    expect(await again.read("transcripts.following", { file: FILE, id: null })).toEqual([{ seq: 1, id: "a", role: "user" }]);
+    expect(await again.read("transcripts.newestBelow", { file: FILE, id: "B" })).toMatchObject({ id: "C" });
+    expect(await again.read("transcripts.newestBelow", { file: FILE, id: "b" })).toMatchObject({ id: "m" });
+    expect(await again.read("transcripts.newestBelow", { file: FILE, id: "none" })).toBeUndefined();
+    expect(await again.read("transcripts.onBranch", { file: FILE, seqs: [1, 2, 3, 4, 5, 6, 7] })).toEqual([true, true, true, false, false, false, true]);
+  });
+
   test("what would break the file is refused", async () => {
     await ensure();
     const store = world.store();

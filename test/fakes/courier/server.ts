@@ -1,6 +1,6 @@
 /** The platform of docs/channels/kit.md: an HTTP API with idempotency keys, and signed webhooks that are posted until they are taken. */
 import { createHmac } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
+import { createDeliveries, type Deliveries } from "../../../src/plugin-testing/fake-server/deliveries.ts";
 import { type Answer, type Asked, type FakeServer, startFakeServer } from "../../../src/plugin-testing/fake-server/server.ts";
 
 export interface CourierMessage {
@@ -25,8 +25,8 @@ export interface FakeCourier extends FakeServer {
   readonly tokens: Set<string>;
   /** Where webhooks go; a URL that nobody answers is tried again. */
   postTo(url: () => string | undefined, secret: string): void;
-  /** Posts messages in one request until it is taken. Resolves with that. */
-  deliver(...messages: readonly Written[]): Promise<void>;
+  /** Posts messages, each in a request until it is taken. */
+  readonly deliveries: Deliveries<Written>;
   /** Posts any body, signed, once. Gives the status. */
   post(body: string, at?: number): Promise<number>;
   /** One message in so many milliseconds for each chat, others are refused with the time to wait. */
@@ -34,7 +34,8 @@ export interface FakeCourier extends FakeServer {
 }
 
 const MAX_CHARS = 2000;
-const AGAIN_MS = 100;
+/** Each post has a time of its own, and so another signature: seconds within what receivers take for fresh. */
+const SPREAD_S = 200;
 
 export async function startCourier(tokens: readonly string[]): Promise<FakeCourier> {
   const sent: CourierMessage[] = [];
@@ -80,23 +81,22 @@ export async function startCourier(tokens: readonly string[]): Promise<FakeCouri
     );
   }
 
-  async function deliver(...messages: readonly Written[]): Promise<void> {
-    // Sent again with another time, so with another signature.
-    for (let at = Math.floor(Date.now() / 1000); !over.signal.aborted; at += 1) {
-      if ([200, 409].includes(await post(JSON.stringify({ messages }), at))) return;
-      await delay(AGAIN_MS, undefined, { signal: over.signal }).catch(() => {});
-    }
-  }
+  const deliveries = createDeliveries<Written>({
+    // 409: it came before, which is as good.
+    send: async (message, attempt) =>
+      [200, 409].includes(await post(JSON.stringify({ messages: [message] }), Math.floor(Date.now() / 1000) - SPREAD_S / 2 + (attempt % SPREAD_S))),
+  });
 
   return Object.assign(server, {
     sent,
     tokens: accepted,
     postTo: (url: () => string | undefined, secret: string) => void (target = { url, secret }),
-    deliver,
+    deliveries,
     post,
     limit: (ms: number | undefined) => void (pauseMs = ms),
     async [Symbol.asyncDispose]() {
       over.abort();
+      deliveries[Symbol.dispose]();
       await server.close();
     },
   });

@@ -59,9 +59,18 @@ export interface FakeGateway {
   sendRaw(text: unknown): void;
 }
 
-export type Need = "guild" | "direct" | "guildReaction" | "directReaction" | "member" | "always";
+export type Need = "guild" | "direct" | "guildReaction" | "directReaction" | "guildPoll" | "directPoll" | "member" | "always";
 
-const BITS: Readonly<Record<Need, number>> = { guild: 1 << 9, direct: 1 << 12, guildReaction: 1 << 10, directReaction: 1 << 13, member: 1 << 1, always: 0 };
+const BITS: Readonly<Record<Need, number>> = {
+  guild: 1 << 9,
+  direct: 1 << 12,
+  guildReaction: 1 << 10,
+  directReaction: 1 << 13,
+  guildPoll: 1 << 24,
+  directPoll: 1 << 25,
+  member: 1 << 1,
+  always: 0,
+};
 const PRIVILEGED = (1 << 1) | (1 << 8) | (1 << 15);
 const MESSAGE_CONTENT = 1 << 15;
 const KNOWN_INTENTS = 2 ** 26 - 1;

@@ -11,6 +11,15 @@ export function guildRoutes(deps: RouteDeps): Route[] {
   return [
     ["GET", /^\/guilds\/(\d+)$/, ({ ids: [id = ""] }) => plain(id)],
     ["GET", /^\/guilds\/(\d+)\/roles$/, ({ ids: [id = ""] }) => guild(id).roles],
+    [
+      "GET",
+      /^\/guilds\/(\d+)\/members$/,
+      ({ asked, ids: [id = ""] }) => {
+        const limit = Number(asked.query.get("limit") ?? 1);
+        if (!Number.isInteger(limit) || limit < 1 || limit > 1000) throw formError("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 1000.");
+        return [...guild(id).members.values()].slice(0, limit);
+      },
+    ],
     ["GET", /^\/guilds\/(\d+)\/members\/(\d+)$/, ({ ids: [id = "", user = ""] }) => member(id, user)],
     [
       "GET",

@@ -40,6 +40,12 @@ export interface FakeDiscord extends AsyncDisposable {
   say(content: string, options?: SayOptions): Message;
   edit(message: Message, content: string): void;
   react(message: Message, emoji: string, from: User, isOn?: boolean): void;
+  /** Its author deletes it, or a moderator several of a channel at once. */
+  remove(...messages: readonly [Message, ...Message[]]): void;
+  /** A vote in a poll of one of the bot's messages, by the number of the answer. */
+  vote(message: Message, answerId: number, from: User, isOn?: boolean): void;
+  /** The bot is removed from a server. */
+  expel(guild: Guild): void;
   /** A button or a menu below a message. */
   press(message: Message, customId: string, from: User, values?: readonly string[]): Interaction;
   slash(name: string, options: { readonly from: User; readonly channel: Channel; readonly args?: string; readonly option?: string }): Interaction;
@@ -80,7 +86,7 @@ function memberOf(world: World, channel: Channel, user: User): Record<string, un
   return { guild_id: channel.guild_id, member };
 }
 
-function writing({ world, gateway, posting, me }: Parts): Pick<FakeDiscord, "say" | "edit" | "react"> {
+function writing({ world, gateway, posting, me }: Parts): Pick<FakeDiscord, "say" | "edit" | "react" | "remove" | "vote"> {
   return {
     say(content, { from = me, channel = world.direct(from), replyTo, files = [], type, more = {} } = {}) {
       const message = world.put({
@@ -110,6 +116,23 @@ function writing({ world, gateway, posting, me }: Parts): Pick<FakeDiscord, "say
       message.edited_timestamp = new Date(world.now()).toISOString();
       Object.assign(message, posting.mentionsIn(content, undefined));
       gateway.dispatch("MESSAGE_UPDATE", { ...shown(world, message), ...memberOf(world, channel, message.author) }, needOf(channel));
+    },
+    remove(...messages) {
+      const channel = world.channels.get(messages[0].channel_id)!;
+      const ids = messages.map(({ id }) => id);
+      world.messages.set(
+        channel.id,
+        world.messages.get(channel.id)!.filter(({ id }) => !ids.includes(id)),
+      );
+      const where = { channel_id: channel.id, ...(channel.guild_id === undefined ? {} : { guild_id: channel.guild_id }) };
+      if (ids.length === 1) gateway.dispatch("MESSAGE_DELETE", { id: ids[0], ...where }, needOf(channel));
+      else gateway.dispatch("MESSAGE_DELETE_BULK", { ids, ...where }, needOf(channel));
+    },
+    vote(message, answerId, from, isOn = true) {
+      const channel = world.channels.get(message.channel_id)!;
+      const where = { channel_id: channel.id, message_id: message.id, ...(channel.guild_id === undefined ? {} : { guild_id: channel.guild_id }) };
+      const need = channel.guild_id === undefined ? "directPoll" : "guildPoll";
+      gateway.dispatch(`MESSAGE_POLL_VOTE_${isOn ? "ADD" : "REMOVE"}`, { user_id: from.id, answer_id: answerId, ...where }, need);
     },
     react(message, emoji, from, isOn = true) {
       const channel = world.channels.get(message.channel_id)!;
@@ -235,6 +258,10 @@ export async function startDiscord(): Promise<FakeDiscord> {
         revoked.add(new URL(attachment.url).searchParams.get("is") ?? "");
         attachment.url = posting.address(attachment, message.channel_id);
       }
+    },
+    expel(guild) {
+      sets.removedFrom.add(guild.id);
+      gateway.dispatch("GUILD_DELETE", { id: guild.id });
     },
     memberLeft(guild, user) {
       guild.members.delete(user.id);

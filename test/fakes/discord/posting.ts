@@ -91,7 +91,7 @@ function checkPoll(raw: unknown): unknown {
     throw formError("poll", "BASE_TYPE_BAD_LENGTH", "answers: Must be between 1 and 55 in length.");
   const { duration = 24 } = poll;
   if (!Number.isInteger(duration) || duration < 1 || duration > 768) throw formError("poll", "NUMBER_TYPE_MAX", "duration: must be between 1 and 768.");
-  return poll;
+  return { ...poll, answers: answers.map((answer, index) => ({ answer_id: index + 1, ...answer })) };
 }
 
 export interface Posting {

@@ -302,10 +302,18 @@ function channelRoutes(deps: RouteDeps): Route[] {
 }
 
 /** What an application asks about itself. */
-function ownRoutes({ world, applicationId, gatewayUrl, commands, flags, startLimit }: RouteDeps): Route[] {
+function ownRoutes({ world, applicationId, gatewayUrl, commands, flags, startLimit, removedFrom }: RouteDeps): Route[] {
   return [
     ["GET", /^\/users\/@me$/, () => world.bot],
-    ["GET", /^\/users\/@me\/guilds$/, () => [...world.guilds.values()].map(({ id, name, owner_id: owner }) => ({ id, name, owner: owner === world.bot.id }))],
+    [
+      "GET",
+      /^\/users\/@me\/guilds$/,
+      ({ asked: { query } }) =>
+        [...world.guilds.values()]
+          .filter(({ id }) => !removedFrom.has(id) && BigInt(id) > BigInt(query.get("after") ?? 0))
+          .slice(0, Number(query.get("limit") ?? 200))
+          .map(({ id, name, owner_id: owner }) => ({ id, name, owner: owner === world.bot.id })),
+    ],
     ["GET", /^\/users\/(\d+)$/, ({ ids: [id = ""] }) => world.users.get(id) ?? raise(unknown.user())],
     ["GET", /^\/(?:oauth2\/)?applications\/@me$/, () => ({ id: applicationId, name: "Claw", flags: flags(), bot_public: true })],
     [

@@ -8,6 +8,8 @@ export const CHAT = "chat@system.gserviceaccount.com";
 const SCOPE = "https://www.googleapis.com/auth/chat.bot";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const HOUR_S = 3600;
+/** Whom official clients make their assertions out to, wherever they send them. */
+const TOKEN_URL = "https://oauth2.googleapis.com/token";
 
 export type AudienceType = "app-url" | "project-number";
 
@@ -43,7 +45,8 @@ export function createGoogle(now: () => number, url: () => string) {
     if (!verify("RSA-SHA256", Buffer.from(`${parts[0]}.${parts[1]}`), publicKey, Buffer.from(parts[2]!, "base64url")))
       return refusal("invalid_grant", "Invalid JWT Signature.");
     const [iat, exp] = [Number(claims["iat"]), Number(claims["exp"])];
-    if (claims["aud"] !== `${url()}/token` || !(exp > seconds()) || iat > seconds() + 60 || exp - iat > HOUR_S)
+    const isForUs = [`${url()}/token`, TOKEN_URL].includes(String(claims["aud"]));
+    if (!isForUs || !(exp > seconds()) || iat > seconds() + 60 || exp - iat > HOUR_S)
       return refusal("invalid_grant", "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe.");
     if (claims["scope"] !== SCOPE) return refusal("invalid_scope", "Invalid OAuth scope.");
     const token = `ya29.${newId("T")}${newId("U")}`;
@@ -52,7 +55,16 @@ export function createGoogle(now: () => number, url: () => string) {
   }
 
   const wrongKey = (): string => JSON.stringify({ ...account(), private_key: newKey().privateKey });
-  const account = () => ({ type: "service_account", project_id: "project", private_key_id: "k1", private_key: privateKey, client_email: email });
+  const account = () => ({
+    type: "service_account",
+    project_id: "project",
+    private_key_id: "k1",
+    private_key: privateKey,
+    client_email: email,
+    client_id: "100000000000000000001",
+    token_uri: TOKEN_URL,
+    universe_domain: "googleapis.com",
+  });
 
   return {
     email,
@@ -62,6 +74,7 @@ export function createGoogle(now: () => number, url: () => string) {
     wrongKey,
     tokens,
     disable: (): void => void (isDisabled = true),
+    enable: (): void => void (isDisabled = false),
     /** Access tokens end early. */
     revokeTokens: (): void => tokens.clear(),
     setAudience: (type: AudienceType, value: string): void => void (audience = { type, value }),
@@ -91,9 +104,13 @@ export function createGoogle(now: () => number, url: () => string) {
       if (asked.method !== "GET") return undefined;
       const cached = { headers: { "cache-control": "public, max-age=19800" } };
       if (asked.path === "/oauth2/v3/certs") return { body: { keys: [webKeyOf(keys["app-url"])] }, ...cached };
-      if (decodeURIComponent(asked.path) !== `/service_accounts/v1/metadata/x509/${CHAT}`) return undefined;
-      const { id, key } = keys["project-number"];
-      const pem = certificateOf(key, CHAT, { from: now() - 86_400_000, until: now() + 86_400_000 });
+      const path = decodeURIComponent(asked.path);
+      // ID tokens are verified with web keys or certificates of the same keys.
+      const isForIds = path === "/oauth2/v1/certs";
+      if (!isForIds && path !== `/service_accounts/v1/metadata/x509/${CHAT}`) return undefined;
+      const { id, key } = keys[isForIds ? "app-url" : "project-number"];
+      const name = isForIds ? "federated-signon.system.gserviceaccount.com" : CHAT;
+      const pem = certificateOf(key, name, { from: now() - 86_400_000, until: now() + 86_400_000 });
       return { body: { [id]: pem }, ...cached };
     },
   };

@@ -1,5 +1,5 @@
 /** Things of the world as the API writes them down. */
-import type { Message, Reaction, Space, User } from "./objects.ts";
+import type { Attachment, Message, Reaction, Space, User } from "./objects.ts";
 
 export const userJson = ({ name, displayName, type, email }: User): object => ({ name, displayName, type, ...(email === undefined ? {} : { email }) });
 
@@ -12,8 +12,16 @@ export const spaceJson = ({ name, displayName, spaceType }: Space): object => ({
   spaceThreadingState: "THREADED_MESSAGES",
 });
 
+export const attachmentJson = ({ name, contentName, contentType, resourceName }: Attachment): object => ({
+  name,
+  contentName,
+  contentType,
+  source: "UPLOADED_CONTENT",
+  attachmentDataRef: { resourceName },
+});
+
 export function messageJson(message: Message, space: Space, bot: User): object {
-  const { name, clientId, sender, thread, threadReply, createTime, text, cardsV2, attachment, quoted, mentions } = message;
+  const { name, clientId, sender, thread, threadReply, createTime, text, cardsV2, attachment, quoted, mentions, lastUpdateTime } = message;
   let from = 0;
   const annotations = mentions.map((user) => {
     const startIndex = text.indexOf(`@${user.displayName}`, from);
@@ -25,6 +33,7 @@ export function messageJson(message: Message, space: Space, bot: User): object {
     ...(clientId === undefined ? {} : { clientAssignedMessageId: clientId }),
     sender: userJson(sender),
     createTime,
+    ...(lastUpdateTime === undefined ? {} : { lastUpdateTime }),
     ...(text === "" ? {} : { text, formattedText: text, argumentText: text.replace(`@${bot.displayName}`, "") }),
     ...(cardsV2.length === 0 ? {} : { cardsV2 }),
     ...(annotations.length === 0 ? {} : { annotations }),
@@ -34,13 +43,7 @@ export function messageJson(message: Message, space: Space, bot: User): object {
     ...(attachment.length === 0
       ? {}
       : {
-          attachment: attachment.map(({ name: its, contentName, contentType, resourceName }) => ({
-            name: its,
-            contentName,
-            contentType,
-            source: "UPLOADED_CONTENT",
-            attachmentDataRef: { resourceName },
-          })),
+          attachment: attachment.map(attachmentJson),
         }),
     ...(quoted === undefined ? {} : { quotedMessageMetadata: { name: quoted, lastUpdateTime: createTime } }),
   };

@@ -14,11 +14,15 @@ export interface Space {
   readonly members: Set<string>;
 }
 
-export interface Attachment {
-  readonly name: string;
+export interface UploadedFile {
   readonly contentName: string;
   readonly contentType: string;
   readonly resourceName: string;
+}
+
+/** A file in a message. */
+export interface Attachment extends UploadedFile {
+  readonly name: string;
 }
 
 export interface Message {
@@ -29,6 +33,8 @@ export interface Message {
   readonly thread: string;
   readonly threadReply: boolean;
   readonly createTime: string;
+  /** Of the last edit. */
+  lastUpdateTime: string | undefined;
   text: string;
   cardsV2: readonly unknown[];
   readonly attachment: readonly Attachment[];

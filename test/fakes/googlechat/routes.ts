@@ -1,7 +1,7 @@
 /** The REST part of the API. */
 import type { Answer, Asked } from "../../../src/plugin-testing/index.ts";
-import { messageJson, reactionJson, spaceJson, userJson } from "./json.ts";
-import { type Attachment, denied, invalid, type Message, notFound, Refused } from "./objects.ts";
+import { attachmentJson, messageJson, reactionJson, spaceJson, userJson } from "./json.ts";
+import { denied, invalid, type Message, notFound, Refused, type UploadedFile } from "./objects.ts";
 import type { World } from "./world.ts";
 
 interface Call {
@@ -17,14 +17,20 @@ export interface Permissions {
 
 const USER_ONLY = "Request had insufficient authentication scopes.";
 
+const MAX_PAGE = 1000;
+const pageToken = (from: number): string => Buffer.from(`from:${from}`).toString("base64url");
+
 function listed(asked: Asked, key: string, all: readonly object[]): Answer {
-  const size = Number(asked.query.get("pageSize") ?? 100);
-  const from = Number(asked.query.get("pageToken") ?? 0);
-  const next = from + size;
-  return { body: { [key]: all.slice(from, next), ...(next < all.length ? { nextPageToken: String(next) } : {}) } };
+  const wanted = Number(asked.query.get("pageSize") ?? 0);
+  if (!Number.isInteger(wanted) || wanted < 0) throw invalid("Invalid page_size.");
+  const token = asked.query.get("pageToken") ?? "";
+  const from = token === "" ? 0 : all.findIndex((_, at) => pageToken(at) === token);
+  if (from < 0) throw invalid("Invalid page_token.");
+  const next = from + Math.min(wanted === 0 ? 100 : wanted, MAX_PAGE);
+  return { body: { [key]: all.slice(from, next), ...(next < all.length ? { nextPageToken: pageToken(next) } : {}) } };
 }
 
-function spaceRoutes(world: World): [string, Handler][] {
+function spaceRoutes(world: World, { forUsers }: Permissions): [string, Handler][] {
   const ours = () => [...world.spaces.values()].filter(({ members }) => members.has(world.bot.name));
   return [
     ["GET /v1/spaces", ({ asked }) => listed(asked, "spaces", ours().map(spaceJson))],
@@ -43,12 +49,16 @@ function spaceRoutes(world: World): [string, Handler][] {
       "GET /v1/spaces/:id/members",
       ({ ids, asked }) => {
         const space = world.space(`spaces/${ids[0]}`);
-        const members = [...space.members].map((name) => ({
-          name: `${space.name}/members/${name.split("/")[1]}`,
-          state: "JOINED",
-          role: "ROLE_MEMBER",
-          member: userJson(world.users.get(name)!),
-        }));
+        const users = [...space.members].map((name) => world.users.get(name)!);
+        // An app does not see apps, nor itself.
+        const members = users
+          .filter(({ type }) => type === "HUMAN" || forUsers())
+          .map((user) => ({
+            name: `${space.name}/members/${user.name.split("/")[1]}`,
+            state: "JOINED",
+            role: "ROLE_MEMBER",
+            member: userJson(user),
+          }));
         return listed(asked, "memberships", members);
       },
     ],
@@ -57,16 +67,16 @@ function spaceRoutes(world: World): [string, Handler][] {
 
 const textIn = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-function messageRoutes(world: World): [string, Handler][] {
+function messageRoutes(world: World, { forUsers }: Permissions): [string, Handler][] {
   const requests = new Map<string, Message>();
   const shown = (message: Message): Answer => ({ body: messageJson(message, world.spaces.get(message.space)!, world.bot) });
-  function attachmentsIn(value: unknown): Attachment[] {
+  function attachmentsIn(value: unknown): UploadedFile[] {
     if (!Array.isArray(value)) return [];
     return value.map((raw: { attachmentDataRef?: { attachmentUploadToken?: string } }) => {
       const resourceName = world.uploads.get(raw?.attachmentDataRef?.attachmentUploadToken ?? "");
       const file = world.files.get(resourceName ?? "");
       if (resourceName === undefined || !file) throw invalid("Invalid attachment upload token.");
-      return { name: resourceName, contentName: file.name, contentType: file.type, resourceName };
+      return { contentName: file.name, contentType: file.type, resourceName };
     });
   }
   /** Without the option a thread that is named is ignored. */
@@ -79,7 +89,37 @@ function messageRoutes(world: World): [string, Handler][] {
     if (!isThere && option === "REPLY_MESSAGE_OR_FAIL") throw notFound("Thread");
     return isThere ? named : undefined;
   }
+  const edited: Handler = ({ ids, asked }) => {
+    const mask = (asked.query.get("updateMask") ?? "").split(",").filter(Boolean);
+    if (mask.length === 0) throw invalid("update_mask is required.");
+    const changes = Object.fromEntries(mask.map((key) => [key, asked.fields[key]]));
+    return shown(world.edit(`spaces/${ids[0]}/messages/${ids[1]}`, changes));
+  };
   return [
+    [
+      "GET /v1/spaces/:id/messages",
+      ({ ids, asked }) => {
+        if (!forUsers()) throw denied(USER_ONLY);
+        const { name } = world.space(`spaces/${ids[0]}`);
+        const space = world.spaces.get(name)!;
+        const all = world.messages.filter((message) => message.space === name && !message.isGone);
+        const isNewestFirst = /desc/i.test(asked.query.get("orderBy") ?? "");
+        return listed(
+          asked,
+          "messages",
+          (isNewestFirst ? all.toReversed() : all).map((message) => messageJson(message, space, world.bot)),
+        );
+      },
+    ],
+    [
+      "GET /v1/spaces/:id/messages/:message/attachments/:attachment",
+      ({ ids }) => {
+        const { name, attachment } = world.message(`spaces/${ids[0]}/messages/${ids[1]}`);
+        const found = attachment.find((file) => file.name === `${name}/attachments/${ids[2]}`);
+        if (!found) throw notFound("Attachment");
+        return { body: attachmentJson(found) };
+      },
+    ],
     [
       "POST /v1/spaces/:id/messages",
       ({ ids, asked }) => {
@@ -103,15 +143,8 @@ function messageRoutes(world: World): [string, Handler][] {
       },
     ],
     ["GET /v1/spaces/:id/messages/:message", ({ ids }) => shown(world.message(`spaces/${ids[0]}/messages/${ids[1]}`))],
-    [
-      "PATCH /v1/spaces/:id/messages/:message",
-      ({ ids, asked }) => {
-        const mask = (asked.query.get("updateMask") ?? "").split(",").filter(Boolean);
-        if (mask.length === 0) throw invalid("update_mask is required.");
-        const changes = Object.fromEntries(mask.map((key) => [key, asked.fields[key]]));
-        return shown(world.edit(`spaces/${ids[0]}/messages/${ids[1]}`, changes));
-      },
-    ],
+    ["PATCH /v1/spaces/:id/messages/:message", edited],
+    ["PUT /v1/spaces/:id/messages/:message", edited],
     [
       "DELETE /v1/spaces/:id/messages/:message",
       ({ ids }) => {
@@ -189,7 +222,12 @@ function fileRoutes(world: World, { forUsers }: Permissions): [string, Handler][
 
 /** Answers requests to the API that have a valid token. */
 export function createRoutes(world: World, permissions: Permissions): (asked: Asked) => Answer | undefined {
-  const lines = [...spaceRoutes(world), ...messageRoutes(world), ...reactionRoutes(world, permissions), ...fileRoutes(world, permissions)];
+  const lines = [
+    ...spaceRoutes(world, permissions),
+    ...messageRoutes(world, permissions),
+    ...reactionRoutes(world, permissions),
+    ...fileRoutes(world, permissions),
+  ];
   const table = lines.map(([line, handler]) => {
     const [method, path = ""] = line.split(" ");
     const pattern = path.replaceAll(/\/:\w+\+/g, "/(.+)").replaceAll(/\/:\w+/g, "/([^/]+)");

@@ -1,6 +1,5 @@
 /** Google Chat over real sockets: its API, its tokens and keys, and the requests that it posts to an app. Written from the public documentation. */
-import { setTimeout as delay } from "node:timers/promises";
-import { type Answer, type Asked, type FakeServer, startFakeServer } from "../../../src/plugin-testing/index.ts";
+import { type Answer, type Asked, createDeliveries, type FakeServer, startFakeServer } from "../../../src/plugin-testing/index.ts";
 import { createGoogle, type FakeGoogle, type TokenFacts } from "./google.ts";
 import { messageJson, spaceJson, userJson } from "./json.ts";
 import { type Message, newId, type Space, type User } from "./objects.ts";
@@ -36,7 +35,10 @@ export interface FakeGoogleChat extends AsyncDisposable {
   say(user: User, space: Space, text: string, more?: SayMore): Message;
   /** The event of a message, as the app gets it. */
   messageEvent(message: Message): object;
-  redeliver(message: Message): Promise<void>;
+  /** Posts the event of a message again, so many times at once. Default once. */
+  redeliver(message: Message, times?: number): Promise<void>;
+  /** Posts messages, the last first. */
+  reorder(messages: readonly Message[]): Promise<void>;
   press(user: User, message: Message, button: string): Promise<void>;
   addApp(user: User, space: Space): Promise<void>;
   removeApp(user: User, space: Space): Promise<void>;
@@ -53,7 +55,6 @@ export interface FakeGoogleChat extends AsyncDisposable {
   step(ms: number): void;
 }
 
-const AGAIN_MS = 100;
 const BUSY: Answer = { status: 429, body: { error: { code: 429, message: "Resource has been exhausted (e.g. check quota).", status: "RESOURCE_EXHAUSTED" } } };
 
 interface Button {
@@ -96,7 +97,6 @@ function createEvents(world: World, now: () => number, isAddOn: () => boolean) {
 /** Posts to the app: one event of a space after the other, each again until it is taken. */
 function createPoster(google: FakeGoogle, isAddOn: () => boolean) {
   const over = new AbortController();
-  const lanes = new Map<string, Promise<void>>();
   let target: () => string | undefined = () => undefined;
   async function post(body: string, facts: TokenFacts | { readonly authorization: string | undefined } = {}): Promise<number> {
     const url = target();
@@ -115,18 +115,16 @@ function createPoster(google: FakeGoogle, isAddOn: () => boolean) {
     ...facts,
     claims: { email: "service-123456789012@gcp-sa-gsuiteaddons.iam.gserviceaccount.com", ...facts.claims },
   });
-  async function untilTaken(event: object): Promise<void> {
-    while (!over.signal.aborted && (await post(JSON.stringify(event))) !== 200) await delay(AGAIN_MS, undefined, { signal: over.signal }).catch(() => {});
-  }
+  const deliveries = createDeliveries<object>({ send: async (event) => (await post(JSON.stringify(event))) === 200 });
   return {
     post,
     to: (url: () => string | undefined): void => void (target = url),
-    deliver(event: object, lane: string): Promise<void> {
-      const next = (lanes.get(lane) ?? Promise.resolve()).then(() => untilTaken(event));
-      lanes.set(lane, next);
-      return next;
+    deliveries,
+    deliver: (event: object, lane: string): Promise<void> => deliveries.deliver(event, lane),
+    end(): void {
+      over.abort();
+      deliveries[Symbol.dispose]();
     },
-    end: (): void => over.abort(),
   };
 }
 
@@ -187,7 +185,11 @@ export async function startGoogleChat(): Promise<FakeGoogleChat> {
     permitUserActions: (isPermitted = true) => void (isForUsers = isPermitted),
     say,
     messageEvent: (message) => events.message(message),
-    redeliver: (message) => poster.deliver(events.message(message), newId("again")),
+    redeliver: (message, times = 1) => poster.deliveries.redeliver(events.message(message), times),
+    reorder: (messages) =>
+      poster.deliveries.reorder(() => {
+        for (const message of messages) void poster.deliver(events.message(message), message.space);
+      }),
     async press(user, message, name) {
       const button = buttonsIn(message.cardsV2).find(({ text }) => text === name);
       const parameters = button?.onClick?.action?.parameters;

@@ -1,5 +1,5 @@
 /** Spaces, messages and reactions, with the rules of the API. */
-import { type Attachment, denied, invalid, type Message, newId, newUserName, notFound, type Reaction, type Space, type User } from "./objects.ts";
+import { denied, invalid, type Message, newId, newUserName, notFound, type Reaction, type Space, type UploadedFile, type User } from "./objects.ts";
 
 const MAX_BYTES = 32_000;
 const MAX_CHARS = 4096;
@@ -8,7 +8,7 @@ const CLIENT_ID = /^client-[a-z0-9-]{1,56}$/;
 export interface CreateFacts {
   readonly text?: string | undefined;
   readonly cardsV2?: readonly unknown[] | undefined;
-  readonly attachment?: readonly Attachment[] | undefined;
+  readonly attachment?: readonly UploadedFile[] | undefined;
   /** A thread that exists; else the message begins one. */
   readonly thread?: string | undefined;
   readonly clientId?: string | undefined;
@@ -59,17 +59,19 @@ export function createWorld(now: () => number) {
     const isReply = facts.thread !== undefined && messages.some(({ thread }) => thread === facts.thread);
     const id = newId("B");
     const thread = isReply ? facts.thread : `${spaceName}/threads/${id}`;
+    const name = `${spaceName}/messages/${thread.split("/").at(-1)}.${id}`;
     const message: Message = {
-      name: `${spaceName}/messages/${thread.split("/").at(-1)}.${id}`,
+      name,
       clientId,
       sender: by,
       space: spaceName,
       thread,
       threadReply: isReply,
       createTime: new Date(now()).toISOString(),
+      lastUpdateTime: undefined,
       text,
       cardsV2,
-      attachment,
+      attachment: attachment.map((file) => ({ ...file, name: `${name}/attachments/${newId("D")}` })),
       quoted: facts.quoted,
       mentions: facts.mentions ?? [],
       isGone: false,
@@ -94,10 +96,10 @@ export function createWorld(now: () => number) {
     return found;
   }
 
-  function addFile(spaceName: string, name: string, type: string, data: Buffer): Attachment {
+  function addFile(spaceName: string, name: string, type: string, data: Buffer): UploadedFile {
     const resourceName = `${spaceName}/attachments/${newId("C")}`;
     files.set(resourceName, { name, type, data });
-    return { name: `${spaceName}/messages/x/attachments/${newId("D")}`, contentName: name, contentType: type, resourceName };
+    return { contentName: name, contentType: type, resourceName };
   }
 
   return {
@@ -121,6 +123,7 @@ export function createWorld(now: () => number) {
       if ((changes.text ?? "").length > MAX_CHARS) throw invalid("Message is too long.");
       found.text = changes.text ?? found.text;
       found.cardsV2 = changes.cardsV2 ?? found.cardsV2;
+      found.lastUpdateTime = new Date(now()).toISOString();
       return found;
     },
     remove(name: string): void {

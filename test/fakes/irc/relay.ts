@@ -68,9 +68,13 @@ export async function startRelay(to: number): Promise<Relay> {
     if (sockets.size > 0) doubles += 1;
     const far = connect({ host: "127.0.0.1", port: to, allowHalfOpen: true });
     join(near, far);
+    const pings = new Set<string>();
     onLines(near, (line) => {
       lines.push(line);
-      if (line.startsWith("PING ")) asked.add(tokenOf(line));
+      if (line.startsWith("PING ")) {
+        pings.add(tokenOf(line));
+        asked.add(tokenOf(line));
+      }
       if (last === undefined || !line.includes(last)) return;
       last = undefined;
       frozen.add(near);
@@ -78,7 +82,11 @@ export async function startRelay(to: number): Promise<Relay> {
     });
     onLines(far, (line) => void (/^\S+ PONG /.test(line) && asked.delete(tokenOf(line))));
     sockets.add(near);
-    near.on("close", () => sockets.delete(near));
+    near.on("close", () => {
+      sockets.delete(near);
+      // Nobody waits for these any more.
+      for (const token of pings) asked.delete(token);
+    });
   });
   gate.listen(0, "127.0.0.1");
   await once(gate, "listening");

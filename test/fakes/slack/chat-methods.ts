@@ -1,20 +1,42 @@
 /** Messages of the bot: posted, edited, deleted, streamed. */
 import { checkBlocks } from "./blocks.ts";
-import { checkedText, jsonIn, MAX_MARKDOWN, MAX_TEXT, MAX_UPDATE, type Method, ownMessage, shown, threadOf, writable } from "./method.ts";
+import { type Args, checkedText, jsonIn, MAX_MARKDOWN, MAX_TEXT, MAX_UPDATE, type Method, ownMessage, shown, threadOf, writable } from "./method.ts";
 import { SlackRefusal } from "./refusal.ts";
+
+/** `markdown_text`, and the texts of chunks behind it. */
+function streamed(args: Args): string {
+  const chunks = jsonIn(args["chunks"], "invalid_chunks") ?? [];
+  if (!Array.isArray(chunks)) throw new SlackRefusal("invalid_chunks");
+  const texts = (chunks as readonly { readonly type?: unknown; readonly text?: unknown }[]).map(({ type, text }) => {
+    if (typeof type !== "string" || (type === "markdown_text" && typeof text !== "string")) throw new SlackRefusal("invalid_chunks");
+    return type === "markdown_text" ? String(text) : "";
+  });
+  const whole = [args["markdown_text"] ?? "", ...texts].join("");
+  if (whole.length > MAX_MARKDOWN) throw new SlackRefusal("msg_too_long");
+  return whole;
+}
+
+/** The text of a message, plain or as Markdown, but not both. */
+function textIn(args: Args, hasBlocks: boolean): string {
+  const { markdown_text: markdown } = args;
+  if (markdown === undefined) return checkedText(args, MAX_TEXT, hasBlocks);
+  if (args["text"] !== undefined || hasBlocks) throw new SlackRefusal("markdown_text_conflict");
+  return checkedText({ text: markdown }, MAX_MARKDOWN, false);
+}
 
 export const CHAT_METHODS: Readonly<Record<string, Method>> = {
   "chat.postMessage": {
     scope: "chat:write",
     required: ["channel"],
     run(args, host, caller) {
-      const { id } = writable(host, args["channel"]);
+      // A person's id stands for the direct chat.
+      const { id } = writable(host, host.world.users.has(args["channel"]!) ? host.world.direct(args["channel"]!).id : args["channel"]);
       const blocks = jsonIn(args["blocks"], "invalid_blocks_format");
       checkBlocks(blocks);
       const wantsName = args["username"] ?? args["icon_emoji"] ?? args["icon_url"];
       if (wantsName !== undefined && !caller.scopes.has("chat:write.customize"))
         throw new SlackRefusal("missing_scope", { needed: "chat:write.customize", provided: [...caller.scopes].join(",") });
-      const text = checkedText(args, MAX_TEXT, blocks !== undefined);
+      const text = textIn(args, blocks !== undefined);
       const { bot } = host.world;
       const threadTs = threadOf(host, id, args["thread_ts"]);
       const metadata = jsonIn(args["metadata"], "invalid_metadata_format");
@@ -48,7 +70,7 @@ export const CHAT_METHODS: Readonly<Record<string, Method>> = {
       const before = message.text;
       message.text = checkedText(args, MAX_UPDATE, blocks !== undefined);
       message.blocks = blocks;
-      message.editedAt = message.ts;
+      message.editedAt = (Date.now() / 1000).toFixed(6);
       host.changed(message, before);
       return { channel: message.channel, ts: message.ts, text: message.text, message: shown(host, message) };
     },
@@ -57,8 +79,10 @@ export const CHAT_METHODS: Readonly<Record<string, Method>> = {
     scope: "chat:write",
     required: ["channel", "ts"],
     run(args, host) {
-      const { channel, ts } = ownMessage(host, args, "cant_delete_message");
+      const message = ownMessage(host, args, "cant_delete_message");
+      const { channel, ts } = message;
       host.world.remove(channel, ts);
+      host.deleted(message);
       return { channel, ts };
     },
   },
@@ -69,8 +93,7 @@ export const CHAT_METHODS: Readonly<Record<string, Method>> = {
       const { id, kind } = writable(host, args["channel"]);
       if (kind !== "im" && args["recipient_user_id"] === undefined) throw new SlackRefusal("missing_recipient_user_id");
       if (kind !== "im" && args["recipient_team_id"] === undefined) throw new SlackRefusal("missing_recipient_team_id");
-      const text = args["markdown_text"] ?? "";
-      if (text.length > MAX_MARKDOWN) throw new SlackRefusal("msg_too_long");
+      const text = streamed(args);
       const { bot } = host.world;
       const threadTs = threadOf(host, id, args["thread_ts"]);
       const message = host.world.post({ channel: id, text, user: bot.id, botId: bot.botId, threadTs, isStreaming: true });
@@ -79,12 +102,12 @@ export const CHAT_METHODS: Readonly<Record<string, Method>> = {
   },
   "chat.appendStream": {
     scope: "chat:write",
-    required: ["channel", "ts", "markdown_text"],
+    required: ["channel", "ts"],
     run(args, host) {
       const message = ownMessage(host, args, "message_not_owned_by_app");
       if (!message.isStreaming) throw new SlackRefusal("message_not_in_streaming_state");
-      if (args["markdown_text"]!.length > MAX_MARKDOWN) throw new SlackRefusal("msg_too_long");
-      message.text += args["markdown_text"]!;
+      if (args["markdown_text"] === undefined && args["chunks"] === undefined) throw new SlackRefusal("invalid_arguments");
+      message.text += streamed(args);
       return { channel: message.channel, ts: message.ts };
     },
   },
@@ -94,7 +117,10 @@ export const CHAT_METHODS: Readonly<Record<string, Method>> = {
     run(args, host) {
       const message = ownMessage(host, args, "message_not_owned_by_app");
       if (!message.isStreaming) throw new SlackRefusal("message_not_in_streaming_state");
-      message.text += args["markdown_text"] ?? "";
+      const blocks = jsonIn(args["blocks"], "invalid_blocks_format");
+      checkBlocks(blocks);
+      message.text += streamed(args);
+      message.blocks = blocks;
       message.isStreaming = false;
       host.posted(message);
       return { channel: message.channel, ts: message.ts, message: shown(host, message) };

@@ -2,7 +2,8 @@
 import { createHmac, randomUUID } from "node:crypto";
 import type { FakeSocket } from "../../../src/plugin-testing/index.ts";
 
-export type EnvelopeType = "events_api" | "slash_commands" | "interactive";
+/** The last one is of a kind that Slack may bring some day. */
+export type EnvelopeType = "events_api" | "slash_commands" | "interactive" | "future_kind";
 
 export interface Delivered {
   readonly type: EnvelopeType;
@@ -42,7 +43,8 @@ export interface Delivery {
 }
 
 const MAX_SOCKETS = 10;
-const PING_MS = 5000;
+/** How long a socket that has to go stays open. */
+const CLOSE_MS = 5000;
 
 /** `v0=` and the HMAC of `v0:<time>:<body>`. */
 export function signature(secret: string, seconds: number | string, body: string): string {
@@ -73,7 +75,7 @@ export function signedPost({ url, secret }: HttpMode, type: EnvelopeType, payloa
   };
 }
 
-export function createDelivery(options: { readonly appId: string; readonly ackMs: number }): Delivery {
+export function createDelivery(options: { readonly appId: string; readonly ackMs: number; readonly pingMs: number }): Delivery {
   const all: Delivered[] = [];
   const posts: { status: number; body: string }[] = [];
   const timers = new Set<NodeJS.Timeout>();
@@ -131,7 +133,14 @@ export function createDelivery(options: { readonly appId: string; readonly ackMs
     const delivered = envelopes.get(String(id));
     if (!delivered) return;
     delivered.isAcked = true;
-    if (payload !== undefined) delivered.answer = payload;
+    // Official clients always send one, empty where there is nothing to answer.
+    if (typeof payload === "object" && payload !== null && Object.keys(payload).length > 0) delivered.answer = payload;
+  }
+
+  function ping(socket: FakeSocket): void {
+    if (!socket.isOpen) return;
+    socket.ping();
+    later(options.pingMs, () => ping(socket));
   }
 
   return {
@@ -152,6 +161,7 @@ export function createDelivery(options: { readonly appId: string; readonly ackMs
         connection_info: { app_id: options.appId },
         debug_info: { host: "fake", started: new Date().toISOString(), build_number: 1, approximate_connection_time: 18_060 },
       });
+      ping(socket);
       for (const delivered of all) if (!delivered.isAcked) send(delivered);
     },
     deliver(type, payload) {
@@ -179,7 +189,7 @@ export function createDelivery(options: { readonly appId: string; readonly ackMs
       for (const socket of sockets) {
         socket.send({ type: "disconnect", reason, debug_info: { host: "fake" } });
         leaving.add(socket);
-        if (reason !== "warning") later(PING_MS, () => socket.isOpen && socket.close(1000));
+        if (reason !== "warning") later(CLOSE_MS, () => socket.isOpen && socket.close(1000));
       }
     },
     useHttp(mode) {

@@ -15,15 +15,18 @@ export interface MethodHost {
   readonly fileHost: () => string;
   /** An upload that was announced: its address. */
   announce(name: string, length: number): { readonly id: string; readonly url: string };
-  /** Uploads whose bytes came. */
-  uploaded(id: string): Message["files"][number] | undefined;
+  /** An upload whose bytes came, with its title from now on. */
+  uploaded(id: string, title?: string): Message["files"][number] | undefined;
   /** A single-use address of a socket. */
   openSocket(): string;
   /** Sockets are switched off for the app. */
   readonly hasSockets: () => boolean;
-  /** The bot posted or changed something: events for subscribers, also of its own. */
+  /** What the bot did: events for subscribers, also of its own. */
   posted(message: Message): void;
   changed(message: Message, before: string): void;
+  deleted(message: Message): void;
+  reacted(message: Message, name: string, what: "added" | "removed"): void;
+  pinned(message: Message, what: "added" | "removed"): void;
   readonly statuses: { readonly channel: string; readonly threadTs: string; readonly status: string }[];
 }
 

@@ -1,25 +1,45 @@
 /** Methods of the Web API, with what Slack checks: tokens, scopes, required arguments, ids, lengths. */
 import { CHAT_METHODS } from "./chat-methods.ts";
 import { type Args, type Caller, conversationOf, jsonIn, messageIn, type Method, type MethodHost, shown, threadOf, writable } from "./method.ts";
+import { paged } from "./paging.ts";
 import { SlackRefusal } from "./refusal.ts";
-import { conversationObject, fileObject, type Message, userObject } from "./world.ts";
+import { type Conversation, conversationObject, fileObject, type Kind, type Message, userObject } from "./world.ts";
 
-/** Newest first, in pages. */
-function page(all: readonly Message[], args: Args, host: MethodHost): object {
-  const limit = Math.min(Number(args["limit"] ?? 100), 1000);
+/** Messages of a time, in pages. */
+function page(
+  all: readonly Message[],
+  args: Args,
+  host: MethodHost,
+  usual = 100,
+): { messages: readonly object[]; has_more: boolean; response_metadata: object } {
   const inclusive = args["inclusive"] === "true" || args["inclusive"] === "1";
   const [oldest, latest] = [args["oldest"] ?? "0", args["latest"] ?? "9"];
   const within = all.filter(({ ts, ephemeralFor }) => {
     if (ephemeralFor !== undefined) return false;
     return (ts > oldest && ts < latest) || (inclusive && (ts === oldest || ts === latest));
   });
-  const from = Number(args["cursor"] ?? 0);
-  const hasMore = within.length > from + limit;
-  return {
-    messages: within.slice(from, from + limit).map((message) => shown(host, message)),
-    has_more: hasMore,
-    response_metadata: { next_cursor: hasMore ? String(from + limit) : "" },
-  };
+  const { entries, hasMore, response_metadata: metadata } = paged(within, ({ ts }) => ts, args, usual);
+  return { messages: entries.map((message) => shown(host, message)), has_more: hasMore, response_metadata: metadata };
+}
+
+const TYPES: Readonly<Record<string, Kind>> = { public_channel: "channel", private_channel: "group", mpim: "mpim", im: "im" };
+
+/** Public channels, and of the other types those that the bot is in. */
+function conversationsOf({ world }: MethodHost, args: Args): readonly Conversation[] {
+  const kinds = (args["types"] ?? "public_channel").split(",").map((type) => TYPES[type.trim()]);
+  if (kinds.includes(undefined)) throw new SlackRefusal("invalid_types");
+  const isListed = ({ kind, members, isArchived }: Conversation): boolean =>
+    kinds.includes(kind) && (kind === "channel" || members.has(world.bot.id)) && !(isArchived && args["exclude_archived"] === "true");
+  return [...world.conversations.values()].filter(isListed);
+}
+
+/** One person: the direct chat. Several: the group chat of all of them. */
+function opened({ world }: MethodHost, users: readonly string[]): Conversation {
+  if (users.some((user) => !world.users.has(user))) throw new SlackRefusal("user_not_found");
+  if (users.length === 1) return world.direct(users[0]!);
+  const members = new Set([...users, world.bot.id]);
+  const known = [...world.conversations.values()].find(({ kind, members: others }) => kind === "mpim" && others.symmetricDifference(members).size === 0);
+  return known ?? world.conversation("mpim", `mpdm-${[...members].map((user) => world.users.get(user)!.name).join("--")}-1`, [...members]);
 }
 
 const reading: Readonly<Record<string, Method>> = {
@@ -27,8 +47,8 @@ const reading: Readonly<Record<string, Method>> = {
     scope: "im:write",
     required: ["users"],
     run(args, host) {
-      if (!host.world.users.has(args["users"]!)) throw new SlackRefusal("user_not_found");
-      return { channel: { id: host.world.direct(args["users"]!).id } };
+      const conversation = opened(host, args["users"]!.split(","));
+      return { channel: args["return_im"] === "true" ? conversationObject(conversation, host.world.bot.id) : { id: conversation.id } };
     },
   },
   "conversations.info": {
@@ -63,21 +83,25 @@ const reading: Readonly<Record<string, Method>> = {
         all.filter(({ ts }) => ts !== root.ts),
         args,
         host,
-      ) as { messages: object[] };
+        1000,
+      );
       return { messages: [shown(host, root), ...messages], ...rest };
     },
   },
   "conversations.list": {
     scope: "channels:read",
-    run: (_args, { world }) => ({
-      channels: [...world.conversations.values()].filter(({ kind }) => kind !== "im").map((one) => conversationObject(one, world.bot.id)),
-      response_metadata: { next_cursor: "" },
-    }),
+    run(args, host) {
+      const { entries, response_metadata } = paged(conversationsOf(host, args), ({ id }) => id, args, 100);
+      return { channels: entries.map((one) => conversationObject(one, host.world.bot.id)), response_metadata };
+    },
   },
   "conversations.members": {
     scope: "channels:read",
     required: ["channel"],
-    run: (args, host) => ({ members: [...conversationOf(host, args["channel"]).members], response_metadata: { next_cursor: "" } }),
+    run(args, host) {
+      const { entries, response_metadata } = paged([...conversationOf(host, args["channel"]).members], (id) => id, args, 100);
+      return { members: entries, response_metadata };
+    },
   },
   "users.info": {
     scope: "users:read",
@@ -90,7 +114,10 @@ const reading: Readonly<Record<string, Method>> = {
   },
   "users.list": {
     scope: "users:read",
-    run: (_args, { world }) => ({ members: [...world.users.values()].map((user) => userObject(user, world.team.id)), response_metadata: { next_cursor: "" } }),
+    run(args, { world }) {
+      const { entries, response_metadata } = paged([...world.users.values()], ({ id }) => id, args, 1000);
+      return { members: entries.map((user) => userObject(user, world.team.id)), response_metadata };
+    },
   },
   "emoji.list": { scope: "emoji:read", run: (_args, { world }) => ({ emoji: Object.fromEntries(world.emoji) }) },
   "search.messages": {
@@ -125,6 +152,7 @@ const marking: Readonly<Record<string, Method>> = {
       const people = message.reactions.get(name) ?? new Set();
       if (people.has(host.world.bot.id)) throw new SlackRefusal("already_reacted");
       message.reactions.set(name, people.add(host.world.bot.id));
+      host.reacted(message, name, "added");
       return {};
     },
   },
@@ -135,22 +163,28 @@ const marking: Readonly<Record<string, Method>> = {
       const { message, name } = reactionOn(args, host);
       if (message.reactions.get(name)?.delete(host.world.bot.id) !== true) throw new SlackRefusal("no_reaction");
       if (message.reactions.get(name)?.size === 0) message.reactions.delete(name);
+      host.reacted(message, name, "removed");
       return {};
     },
   },
   "reactions.get": {
     scope: "reactions:read",
     required: ["channel", "timestamp"],
-    run: (args, host) => ({ type: "message", message: shown(host, messageIn(host, args["channel"], args["timestamp"])) }),
+    run: (args, host) => ({
+      type: "message",
+      channel: args["channel"],
+      message: shown(host, messageIn(host, args["channel"], args["timestamp"])),
+    }),
   },
   "pins.add": {
     scope: "pins:write",
     required: ["channel", "timestamp"],
     run(args, host) {
       const { pins, id } = writable(host, args["channel"]);
-      const { ts } = messageIn(host, id, args["timestamp"]);
-      if (pins.has(ts)) throw new SlackRefusal("already_pinned");
-      pins.add(ts);
+      const message = messageIn(host, id, args["timestamp"]);
+      if (pins.has(message.ts)) throw new SlackRefusal("already_pinned");
+      pins.add(message.ts);
+      host.pinned(message, "added");
       return {};
     },
   },
@@ -158,7 +192,9 @@ const marking: Readonly<Record<string, Method>> = {
     scope: "pins:write",
     required: ["channel", "timestamp"],
     run(args, host) {
-      if (!writable(host, args["channel"]).pins.delete(args["timestamp"]!)) throw new SlackRefusal("no_pin");
+      const { pins, id } = writable(host, args["channel"]);
+      if (!pins.delete(args["timestamp"]!)) throw new SlackRefusal("no_pin");
+      host.pinned(messageIn(host, id, args["timestamp"]), "removed");
       return {};
     },
   },
@@ -198,7 +234,7 @@ const filing: Readonly<Record<string, Method>> = {
     required: ["files"],
     run(args, host) {
       const wanted = jsonIn(args["files"], "invalid_arguments") as readonly { readonly id?: string; readonly title?: string }[];
-      const files = wanted.map(({ id }) => host.uploaded(id ?? ""));
+      const files = wanted.map(({ id, title }) => host.uploaded(id ?? "", title));
       if (files.length === 0 || files.some((file) => file === undefined)) throw new SlackRefusal("file_not_found");
       const there = files.filter((file) => file !== undefined);
       if (args["channel_id"] !== undefined) {
@@ -235,6 +271,9 @@ const account: Readonly<Record<string, Method>> = {
 };
 
 export const METHODS: Readonly<Record<string, Method>> = { ...CHAT_METHODS, ...reading, ...marking, ...filing, ...account };
+
+/** The scope that a method takes, for the header that names it. */
+export const scopeOf = (name: string): string | undefined => (Object.hasOwn(METHODS, name) ? METHODS[name]?.scope : undefined);
 
 /** Runs a method, or says what is wrong with the call. */
 export function callMethod(name: string, args: Args, caller: Caller, host: MethodHost): object {

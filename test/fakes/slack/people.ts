@@ -20,6 +20,12 @@ export interface Said {
 }
 
 export interface People {
+  /** A message as an event of its own. */
+  shown(message: Message): Record<string, unknown>;
+  changed(message: Message, previous: object): Delivered;
+  deleted(message: Message): Delivered;
+  reacted(message: Message, name: string, by: User, what: "added" | "removed"): Delivered;
+  pinned(message: Message, by: User, what: "added" | "removed"): Delivered;
   event(event: Readonly<Record<string, unknown>>, over?: object): Delivered;
   say(text: string, options: SayOptions): Said;
   edit(channel: string, ts: string, text: string): Delivered;
@@ -83,16 +89,43 @@ export function createPeople(world: World, delivery: Delivery, urls: { files(): 
     });
   }
 
+  const shown = (message: Message): Record<string, unknown> => {
+    const { channel, ts } = message;
+    return { ...messageObject(message, world, urls.files()), channel, channel_type: kindOf(channel), event_ts: ts };
+  };
+  const hidden = (channel: string) => ({ type: "message", hidden: true, channel, channel_type: kindOf(channel), ts: now(), event_ts: now() });
+  const changed: People["changed"] = (message, previous) =>
+    event({ ...hidden(message.channel), subtype: "message_changed", message: messageObject(message, world, urls.files()), previous_message: previous });
+  const deleted: People["deleted"] = (message) =>
+    event({
+      ...hidden(message.channel),
+      subtype: "message_deleted",
+      deleted_ts: message.ts,
+      previous_message: messageObject(message, world, urls.files()),
+    });
+  const reacted: People["reacted"] = ({ channel, ts, user }, name, by, what) =>
+    event({ type: `reaction_${what}`, user: by.id, reaction: name, item: { type: "message", channel, ts }, item_user: user, event_ts: now() });
+
+  const pinned: People["pinned"] = (message, by, what) => {
+    const item = { type: "message", channel: message.channel, message: messageObject(message, world, urls.files()) };
+    return event({ type: `pin_${what}`, user: by.id, channel_id: message.channel, item, event_ts: now() });
+  };
+
   return {
     event,
+    shown,
+    changed,
+    deleted,
+    reacted,
+    pinned,
     say(text, { by, channel, thread, file, botId, broadcast }) {
       const files = file ? [world.file(file.name, file.mime, file.data)] : [];
       const message = world.post({ channel, text, user: by.id, threadTs: thread, files, botId });
-      const shown = { ...messageObject(message, world, urls.files()), channel, channel_type: kindOf(channel), event_ts: message.ts };
+      const inner = shown(message);
       const subtype = broadcast === true ? { subtype: "thread_broadcast" } : botId === undefined ? {} : { subtype: "bot_message" };
-      const events = [event({ ...shown, client_msg_id: randomUUID(), ...subtype })];
+      const events = [event({ ...inner, client_msg_id: randomUUID(), ...subtype })];
       // A mention in a channel comes a second time, as an event of its own.
-      if (kindOf(channel) !== "im" && text.includes(`<@${bot.id}>`)) events.push(event({ ...shown, type: "app_mention" }));
+      if (kindOf(channel) !== "im" && text.includes(`<@${bot.id}>`)) events.push(event({ ...inner, type: "app_mention" }));
       return { ts: message.ts, channel, events };
     },
     edit(channel, ts, text) {
@@ -100,31 +133,18 @@ export function createPeople(world: World, delivery: Delivery, urls: { files(): 
       const previous = messageObject(message, world, urls.files());
       message.text = text;
       message.editedAt = now();
-      const shown = messageObject(message, world, urls.files());
-      return event({
-        type: "message",
-        subtype: "message_changed",
-        hidden: true,
-        channel,
-        channel_type: kindOf(channel),
-        ts: now(),
-        event_ts: now(),
-        message: shown,
-        previous_message: previous,
-      });
+      return changed(message, previous);
     },
     remove(channel, ts) {
-      const previous = messageObject(world.find(channel, ts)!, world, urls.files());
+      const message = world.find(channel, ts)!;
       world.remove(channel, ts);
-      const more = { channel, channel_type: kindOf(channel), ts: now(), event_ts: now(), deleted_ts: ts, previous_message: previous };
-      return event({ type: "message", subtype: "message_deleted", hidden: true, ...more });
+      return deleted(message);
     },
     react(channel, ts, name, by, what = "added") {
       const message = world.find(channel, ts)!;
       const people = message.reactions.get(name) ?? new Set();
       message.reactions.set(name, what === "added" ? people.add(by.id) : (people.delete(by.id), people));
-      const item = { type: "message", channel, ts };
-      return event({ type: `reaction_${what}`, user: by.id, reaction: name, item, item_user: message.user, event_ts: now() });
+      return reacted(message, name, by, what);
     },
     press(channel, ts, by, value = "") {
       const message = world.find(channel, ts)!;
@@ -168,8 +188,7 @@ export function createPeople(world: World, delivery: Delivery, urls: { files(): 
     },
     pin(channel, ts, by) {
       world.conversations.get(channel)!.pins.add(ts);
-      const item = { type: "message", channel, message: messageObject(world.find(channel, ts)!, world, urls.files()) };
-      return event({ type: "pin_added", user: by.id, channel_id: channel, item, event_ts: now() });
+      return pinned(world.find(channel, ts)!, by, "added");
     },
     moved(from) {
       const to = slackId("C");

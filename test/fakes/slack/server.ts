@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type Answer, type Asked, type FakeServer, startFakeServer } from "../../../src/plugin-testing/index.ts";
 import { createDelivery, type Delivery } from "./delivery.ts";
 import type { Args, Caller, MethodHost, TokenKind } from "./method.ts";
-import { callMethod } from "./methods.ts";
+import { callMethod, scopeOf } from "./methods.ts";
 import { createPeople, type People } from "./people.ts";
 import { createWorld, slackId, type StoredFile, type World } from "./world.ts";
 
@@ -114,7 +114,7 @@ async function startFiles(world: World, isToken: (header: string | undefined) =>
       const [, kind, id = ""] = /^\/(upload\/v1|files-pri)\/(?:T-)?([^/]+)/.exec(asked.path) ?? [];
       if (kind === "upload/v1") {
         const upload = announced.get(id);
-        if (!upload || asked.headers.authorization !== undefined) return { status: 403, body: "Forbidden" };
+        if (!upload) return { status: 403, body: "Forbidden" };
         const data = asked.parts[0]?.data ?? asked.body;
         if (data.length !== upload.length) return { status: 400, body: "Wrong length" };
         upload.file = world.file(upload.name, "application/octet-stream", data);
@@ -134,15 +134,19 @@ async function startFiles(world: World, isToken: (header: string | undefined) =>
       announced.set(id, { name, length });
       return { id, url: `${server.url}/upload/v1/${id}` };
     },
-    uploaded: (id: string): StoredFile | undefined => announced.get(id)?.file,
+    uploaded(id: string, title?: string): StoredFile | undefined {
+      const file = announced.get(id)?.file;
+      if (file && title !== undefined) file.title = title;
+      return file;
+    },
   };
 }
 
-export async function startSlack(options: { readonly ackMs?: number } = {}): Promise<FakeSlack> {
+export async function startSlack(options: { readonly ackMs?: number; readonly pingMs?: number } = {}): Promise<FakeSlack> {
   const world = createWorld();
   const auth = createTokens();
   const rate = createRateLimit();
-  const delivery = createDelivery({ appId: world.appId, ackMs: options.ackMs ?? 3000 });
+  const delivery = createDelivery({ appId: world.appId, ackMs: options.ackMs ?? 3000, pingMs: options.pingMs ?? 5000 });
   const tickets = new Set<string>();
   const uses = new Map<string, number>();
   const answered: { path: string; body: Readonly<Record<string, unknown>> }[] = [];
@@ -161,24 +165,13 @@ export async function startSlack(options: { readonly ackMs?: number } = {}): Pro
       tickets.add(ticket);
       return `${server.url.replace("http:", "ws:")}/link/?ticket=${ticket}&app_id=${world.appId}`;
     },
-    // The app is subscribed to messages: its own come back to it.
-    posted: (message) => void people.event({ ...ownMessage(message), channel_type: world.conversations.get(message.channel)?.kind }),
-    changed(message, before) {
-      const shown = ownMessage(message);
-      people.event({ type: "message", subtype: "message_changed", channel: message.channel, message: shown, previous_message: { ...shown, text: before } });
-    },
+    // The app is subscribed to messages, reactions and pins: its own come back to it.
+    posted: (message) => void people.event(people.shown(message)),
+    changed: (message, before) => void people.changed(message, { ...people.shown(message), text: before }),
+    deleted: (message) => void people.deleted(message),
+    reacted: (message, name, what) => void people.reacted(message, name, world.bot, what),
+    pinned: (message, what) => void people.pinned(message, world.bot, what),
   };
-  const ownMessage = ({ ts, channel, text, user, botId, threadTs }: ReturnType<World["post"]>): Record<string, unknown> => ({
-    type: "message",
-    ts,
-    channel,
-    text,
-    user,
-    bot_id: botId,
-    app_id: world.appId,
-    event_ts: ts,
-    ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
-  });
 
   function respond(asked: Asked): Answer {
     const [, , channel = "", user = ""] = /^\/(commands|actions)\/([^/]+)\/([^/]+)\//.exec(asked.path) ?? [];
@@ -199,7 +192,8 @@ export async function startSlack(options: { readonly ackMs?: number } = {}): Pro
     if (typeof caller === "string") return { body: { ok: false, error: caller } };
     const wait = method === "chat.postMessage" ? rate.take() : 0;
     if (wait > 0) return { status: 429, body: { ok: false, error: "ratelimited" }, headers: { "retry-after": String(Math.max(1, Math.ceil(wait / 1000))) } };
-    const headers = { "x-oauth-scopes": [...caller.scopes].join(",") };
+    const accepted = scopeOf(method);
+    const headers = { "x-oauth-scopes": [...caller.scopes].join(","), ...(accepted === undefined ? {} : { "x-accepted-oauth-scopes": accepted }) };
     return { body: callMethod(method, argsOf(method, asked), caller, host), headers };
   }
 

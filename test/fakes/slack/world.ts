@@ -23,6 +23,7 @@ export interface Conversation {
 export interface StoredFile {
   readonly id: string;
   readonly name: string;
+  title: string;
   readonly mimetype: string;
   readonly data: Buffer;
 }
@@ -125,7 +126,7 @@ export function createWorld(): World {
       return found;
     },
     file(name, mimetype, data) {
-      const file = { id: slackId("F"), name, mimetype, data };
+      const file = { id: slackId("F"), name, title: name, mimetype, data };
       files.set(file.id, file);
       return file;
     },
@@ -159,9 +160,29 @@ export function createWorld(): World {
 }
 
 /** A file as messages and answers show it. */
-export function fileObject({ id, name, mimetype, data }: StoredFile, host: string): object {
-  const address = `${host}/files-pri/T-${id}/${encodeURIComponent(name)}`;
-  return { id, name, title: name, mimetype, size: data.length, mode: "hosted", url_private: address, url_private_download: `${address}?download=1` };
+export function fileObject({ id, name, title, mimetype, data }: StoredFile, host: string): object {
+  const folder = `${host}/files-pri/T-${id}`;
+  const file = encodeURIComponent(name);
+  return {
+    id,
+    name,
+    title,
+    mimetype,
+    filetype: name.includes(".") ? name.split(".").at(-1)!.toLowerCase() : "",
+    size: data.length,
+    mode: "hosted",
+    url_private: `${folder}/${file}`,
+    url_private_download: `${folder}/download/${file}`,
+  };
+}
+
+/** What the first message of a thread says of the thread. */
+function threadFacts({ channel, ts }: Message, world: World): object {
+  const replies = world.messages(channel).filter((message) => message.threadTs === ts && message.ts !== ts && message.ephemeralFor === undefined);
+  const last = replies.at(-1);
+  if (!last) return {};
+  const people = [...new Set(replies.map(({ user }) => user).filter((user) => user !== undefined))];
+  return { thread_ts: ts, reply_count: replies.length, reply_users_count: people.length, latest_reply: last.ts, reply_users: people, subscribed: false };
 }
 
 /** A message as `conversations.history` and events show it. */
@@ -175,8 +196,9 @@ export function messageObject(message: Message, world: World, fileHost: string):
     team: world.team.id,
     ...(user === undefined ? {} : { user }),
     ...(botId === undefined ? {} : { bot_id: botId, app_id: world.appId }),
+    ...(botId === world.bot.botId ? { bot_profile: { id: botId, app_id: world.appId, name: world.bot.realName, team_id: world.team.id, deleted: false } } : {}),
     ...(username === undefined ? {} : { username }),
-    ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+    ...(threadTs === undefined ? threadFacts(message, world) : { thread_ts: threadTs }),
     ...(parent === undefined ? {} : { parent_user_id: parent }),
     ...(blocks === undefined ? {} : { blocks }),
     ...(files.length === 0 ? {} : { subtype: "file_share", upload: false, files: files.map((file) => fileObject(file, fileHost)) }),

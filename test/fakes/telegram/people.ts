@@ -49,6 +49,8 @@ export interface People {
     button: string,
     options?: { readonly from?: User },
   ): Done & { readonly callbackId: string };
+  /** Votes in a poll of the bot, by the places of the answers; none takes the vote back. An anonymous poll tells nobody. */
+  vote(what: { readonly chatId: number; readonly messageId: number }, options: readonly number[], by?: { readonly from?: User }): Done;
   join(chatId: number, user: User): Done;
 }
 
@@ -139,6 +141,12 @@ export function createPeople(world: World, updates: Updates, places: Places, me:
       world.callbacks.set(callbackId, { answered: undefined });
       const updateId = updates.put("callback_query", { id: callbackId, from, message, chat_instance: String(-chatId), data: found.callback_data });
       return { updateId, messageId, chatId, from, callbackId };
+    },
+    vote({ chatId, messageId }, options, { from = me } = {}) {
+      const { poll } = messageOf(stateOf(chatId), messageId) as { readonly poll?: { readonly id: string; readonly is_anonymous: boolean } };
+      if (!poll) throw new Error(`message ${messageId} is no poll`);
+      const updateId = poll.is_anonymous ? undefined : updates.put("poll_answer", { poll_id: poll.id, user: from, option_ids: options });
+      return { updateId, messageId, chatId, from };
     },
     join(chatId, user) {
       const state = stateOf(chatId);

@@ -14,14 +14,41 @@ import {
   unpadRandomMax16,
 } from "baileys";
 
-const signal = createRequire(createRequire(import.meta.url).resolve("baileys"))("libsignal") as { readonly SessionRecord: { readonly prototype: object } };
+interface Session {
+  readonly indexInfo: { closed: number; used: number };
+  readonly constructor: { deserialize(data: unknown): Session };
+  serialize(): unknown;
+}
+interface Cipher {
+  doDecryptWhisperMessage(message: Uint8Array, session: Session): Promise<Uint8Array>;
+}
+const signal = createRequire(createRequire(import.meta.url).resolve("baileys"))("libsignal") as {
+  readonly SessionRecord: { readonly prototype: object };
+  readonly SessionCipher: { readonly prototype: Cipher };
+};
 // The library prints every session that it opens or closes.
 Object.assign(signal.SessionRecord.prototype, {
-  closeSession(session: { indexInfo: { closed: number } }) {
+  closeSession(session: Session) {
     session.indexInfo.closed = Date.now();
   },
-  openSession(session: { indexInfo: { closed: number } }) {
+  openSession(session: Session) {
     session.indexInfo.closed = -1;
+  },
+});
+// It also spoils the sessions that a message does not belong to; a phone does not.
+Object.assign(signal.SessionCipher.prototype, {
+  async decryptWithSessions(this: Cipher, message: Uint8Array, sessions: readonly Session[]) {
+    for (const session of sessions) {
+      const before = structuredClone(session.serialize());
+      try {
+        const plaintext = await this.doDecryptWhisperMessage(message, session);
+        session.indexInfo.used = Date.now();
+        return { session, plaintext };
+      } catch {
+        Object.assign(session, session.constructor.deserialize(before));
+      }
+    }
+    throw new Error(`a message belongs to none of the ${sessions.length} sessions with its sender`);
   },
 });
 

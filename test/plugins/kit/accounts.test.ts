@@ -184,10 +184,10 @@ test("names on allow lists and open policies are warned of, unless names are tru
   expect(await look({ allowFrom: ["*", 5] })).toEqual({ warnings: [], issues: [] });
   const found = await look({ allowFrom: ["ada"], groupPolicy: "open", groups: { "1": { allowFrom: ["Bob", 7] } } });
   expect(found.warnings).toEqual([
-    "Pager allow lists: anybody can take a name, so these entries admit nobody: ada, Bob. Use numbers.",
+    "Pager allow lists: anybody can take a name, so these entries match nobody: ada, Bob. Use numbers.",
     'channels.pager.groupPolicy is "open": everybody may use the bot in the spaces of channels.pager.groups. Set it to "allowlist" and list people in groupAllowFrom.',
   ]);
-  expect(found.issues).toEqual([["config", "these entries of allow lists are names and admit nobody: ada, Bob", "Use numbers"]]);
+  expect(found.issues).toEqual([["config", "these entries of allow lists are names and match nobody: ada, Bob", "Use numbers"]]);
   expect(await look({ allowFrom: ["ada"], dangerouslyAllowNameMatching: true })).toEqual({ warnings: [], issues: [] });
 });
 
@@ -293,8 +293,38 @@ test("onboarding asks for credentials, checks them, and says whether they work",
   const again = prompterOf(false, "pg-bad", "pager.example", false);
   const changed = await onboarding.configure({ cfg, prompter: again.prompter, ...ASKED });
   expect(changed.cfg.channels?.["pager"]).toMatchObject({ token: "pg-bad", tls: false });
-  expect(again.shown.filter((line) => !line.startsWith("["))).toEqual(["There is a token already. Keep it?", "Token", "Server (pager.example)", "eu"]);
+  expect(again.shown.filter((line) => !line.startsWith("["))).toEqual(["A token is already set. Keep it?", "Token", "Server (pager.example)", "eu"]);
   expect(again.shown.at(-1)).toMatch(/^\[Pager\] The check failed: no such token\.\n.*openclaw channels status --probe$/);
+});
+
+test("what is asked first decides which credentials are asked for and which steps are shown", async () => {
+  const isWired = (config: object) => "wired" in config && config.wired === true;
+  const credentials: CredentialSpec[] = [
+    { key: "token", label: "Token", isUsed: (config) => !isWired(config) },
+    { key: "cable", label: "Cable", isUsed: isWired, isOptional: (config) => !isWired(config) },
+  ];
+  const accounts = createAccountReader<PagerAccount>({
+    channel: "pager",
+    credentials,
+    read: (account) => ({ ...account, region: "eu" }),
+    env: () => undefined,
+  });
+  const onboarding = createOnboarding(
+    specOf({
+      credentials,
+      accounts,
+      askFirst: async (prompter) => ({ keys: { wired: await prompter.confirm({ message: "Wired?" }), way: "cable" }, note: ["Plug it in."] }),
+    }),
+  );
+  const { shown, prompter } = prompterOf(true, "", "c-1");
+  const steps = [
+    { text: "Buy a pager." },
+    { text: "Buy a cable.", when: { path: "way", is: "cable" } },
+    { text: "Charge it.", when: { path: "way", is: "air" } },
+  ];
+  const { cfg } = await onboarding.configure({ cfg: {}, prompter, ...ASKED, steps });
+  expect(cfg.channels?.["pager"]).toEqual({ enabled: true, wired: true, way: "cable", cable: "c-1" });
+  expect(shown).toEqual(["Wired?", "[Set up Pager] 1. Buy a pager.\n2. Buy a cable.", "[Pager] Plug it in.", "Cable", "! Required", "Cable"]);
 });
 
 test("who may write is asked for by id; an empty answer changes nothing", async () => {

@@ -85,6 +85,10 @@ test("files are uploaded with progress, and downloaded from the platform's own h
   expect(reports.length).toBeGreaterThan(4);
   expect((await http.download({ path: "/file", maxBytes: 100 })).data.toString()).toBe("here");
   expect(await failureOf(http.download({ path: "/moved", maxBytes: 100, allowHost: () => true }))).toMatchObject({ code: "HOST_REFUSED" });
+  expect(await failureOf(http.download({ path: "file:///etc/hostname", maxBytes: 100, allowHost: () => true }))).toMatchObject({
+    code: "HOST_REFUSED",
+    message: "a file of Post has an address at file://; files are taken from its own hosts over https only",
+  });
   expect(other.asked).toEqual([]);
   expect((await failureOf(http.download({ path: "/file", maxBytes: 2 }))).code).toBe("TOO_LARGE");
   http.close();
@@ -192,7 +196,7 @@ test("a socket notices silence, hands on JSON only, and tells why it ended", asy
   await expect.poll(() => heard).toEqual([{ hello: 1 }, { echo: "ping" }]);
   expect(garbage).toEqual(["no json"]);
   await socket.send("freeze");
-  expect((await socket.ended).error?.message).toContain("nothing was heard from Post");
+  expect((await socket.ended).error?.message).toContain("nothing was received from Post");
 });
 
 test("a signature is checked over raw bytes, however it is written, and an empty secret verifies nothing", () => {

@@ -93,7 +93,7 @@ test("what the host could not take is answered with 503, and taken when it comes
   expect(await send(body, sign(body, "s1"))).toEqual({ status: 200, text: "again" });
   expect(await send(body, sign(body, "s1").replace(/=+$/, ""))).toEqual({ status: 200, text: "again" });
   expect(JSON.parse(await handled())).toMatchObject({ payload: { handled: [["a", body, "1"]] } });
-  expect(logs().some((line) => line.includes("was not taken (the host is full); the platform brings it again"))).toBe(true);
+  expect(logs().some((line) => line.includes("was not accepted (the host is full); the platform will retry it"))).toBe(true);
 });
 
 test("a request that cannot be verified now comes again; one that is too large or not posted is refused", async () => {

@@ -99,9 +99,12 @@ export function findLive(page: Page): Promise<readonly string[]> {
       if (/^(?:https?|mailto|tel):$/.test(url.protocol)) return element.localName === "a" && name === "href";
       return /^data:image\/(?!svg)|^blob:/.test(url.href) && element.localName === "img";
     };
-    const look = (root: PageRoot): void => {
+    const look = (root: PageRoot, host = ""): void => {
+      // Formulas are built by the page from a list of elements, in an element of their own.
+      const formula = /^(?:math|m(?:row|i|n|o|s|text|space|frac|sqrt|root|sub|sup|subsup|under|over|underover|table|tr|td|padded|phantom|style))$/;
+      const isFormula = host === "oc-math" && [...root.querySelectorAll("math, math *")].every(({ localName }) => formula.test(localName));
       for (const element of root.querySelectorAll("*")) {
-        const isOfPage = element.closest("head") !== null && element.closest("svg") === null;
+        const isOfPage = (element.closest("head") !== null && element.closest("svg") === null) || (isFormula && element.localName === "math");
         if (/^(?:script|iframe|object|embed|base|meta|link|style|template|math)$/.test(element.localName) && !isOfPage)
           found.push(element.outerHTML.slice(0, 200));
         for (const { name, value } of element.attributes) {
@@ -109,7 +112,7 @@ export function findLive(page: Page): Promise<readonly string[]> {
           if (/^(?:href|xlink:href|src|srcset|action|formaction|data|srcdoc|poster|background|ping)$/.test(name) && !safe(element, name, value))
             found.push(`${element.localName} ${name}=${value}`);
         }
-        if (element.shadowRoot) look(element.shadowRoot);
+        if (element.shadowRoot) look(element.shadowRoot, element.localName);
       }
     };
     look(document);

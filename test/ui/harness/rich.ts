@@ -128,6 +128,21 @@ function writePlugin(folder: string): void {
   writeFileSync(join(folder, "index.js"), `module.exports = { id: "weather", register(api) { ${body} } };`);
 }
 
+/** A skill of the user's own, which lacks a program and a key. */
+function writeSkill(workspace: string): void {
+  const needs = 'metadata: {openclaw: {primaryEnv: "INVOICE_KEY", requires: {bins: ["invoice-tool"], env: ["INVOICE_KEY", "INVOICE_URL"]}}}';
+  const folder = join(workspace, "skills", "invoice-check");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "SKILL.md"), `---\nname: invoice-check\ndescription: Check invoices against orders.\n${needs}\n---\n\nCompare both.\n`);
+}
+
+/** A node that was approved and is away, and one that asks. */
+async function addNodes(client: BenchClient): Promise<void> {
+  const asked = await client.request("node.pair.request", { nodeId: "office", displayName: "Office PC", platform: "linux" });
+  await client.request("node.pair.approve", { requestId: (asked["request"] as { readonly requestId: string }).requestId });
+  await client.request("node.pair.request", { nodeId: "attic", displayName: "Attic", platform: "darwin", commands: ["system.run", "camera.snap"] });
+}
+
 /** What the agent has written down: what always holds, and some days. */
 function writeNotes(workspace: string): void {
   mkdirSync(join(workspace, "memory"), { recursive: true });
@@ -209,7 +224,9 @@ export async function openRichScene(options: SceneOptions = {}): Promise<Scene> 
       await seed(place);
       writePlugin(join(place.home, "weather"));
       writeNotes(workspace);
+      writeSkill(workspace);
       writeFileSync(join(workspace, "balcony.md"), "# Balcony\n\nTwo boxes, one in the shade. Last frost: middle of May.\n");
+      await options.prepare?.(place, workspace);
     },
   });
   const client = await connectBench({
@@ -222,6 +239,7 @@ export async function openRichScene(options: SceneOptions = {}): Promise<Scene> 
   });
   for (const story of STORIES) await tell(scene, client, story);
   await askForCommand(scene, client);
+  await addNodes(client);
   for (const job of JOBS) await client.request("cron.add", job);
   client.close();
   return {

@@ -12,6 +12,8 @@ const TOKEN = "a-token-for-the-page-0123456789";
 const PATIENCE_MS = 30_000;
 /** Another build than `dist`, for work on the page. */
 const BUILD = process.env["OPENCLAW_TEST_BUILD"] as Build | undefined;
+/** `ordinary` or `headless`: every test in that browser, whatever it asks for. */
+const BROWSER = process.env["OPENCLAW_TEST_BROWSER"];
 
 type Areas = Record<string, Record<string, unknown>>;
 
@@ -27,7 +29,10 @@ export interface SceneOptions {
   /** A folder with a built page; the build's own without it. */
   readonly uiRoot?: string;
   readonly gateway?: GatewayOptions;
-  /** Without it the browser has no windows, and neither a microphone nor a loudspeaker. */
+  /**
+   * Without it the browser is the engine without windows, which needs half the processor time and has neither a microphone nor a loudspeaker.
+   * The main suite asks for `{ ordinary: true }`, the browser as people have it; `OPENCLAW_TEST_BROWSER=ordinary` gives it to every test.
+   */
   readonly browser?: Parameters<typeof launchChromium>[0];
 }
 
@@ -74,11 +79,17 @@ function basePath({ config = {} }: SceneOptions): string {
   return given === undefined ? "" : `/${given.replace(/^\/+|\/+$/g, "")}`;
 }
 
+/** The browser that a test asks for, or the one that all get. */
+function browserOf({ browser }: SceneOptions): Parameters<typeof launchChromium>[0] {
+  if (BROWSER === undefined) return browser;
+  return { ...browser, ordinary: BROWSER === "ordinary" };
+}
+
 /** Signs in with the form and the token. */
 export async function logIn(page: Page, token = TOKEN): Promise<void> {
   await page.getByLabel(/of the gateway/).fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.locator("oc-menu").waitFor();
+  await page.locator("oc-menu").waitFor({ state: "attached" });
 }
 
 /** A gateway in a place of its own, with whatever the options put there first. */
@@ -102,7 +113,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   if (gateway.url === undefined) throw new Error(`the gateway did not start:\n${gateway.output()}`);
   const { origin, port } = new URL(gateway.url.replace(/^ws/, "http"));
   const url = origin.replace("localhost", "127.0.0.1") + basePath(options);
-  const browser = await launchChromium(options.browser);
+  const browser = await launchChromium(browserOf(options));
   const scene: Scene = {
     place,
     token: TOKEN,

@@ -2,6 +2,8 @@ import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import {
   absolutePath,
+  MOST_DEPTH,
+  MOST_DRAWN,
   readPath,
   type A2uiModel,
   type Action,
@@ -12,6 +14,7 @@ import {
 } from "../../../src/protocol/a2ui/index.ts";
 import { iconFor } from "./a2ui-icons.ts";
 import type { UserAction } from "./frame-messages.ts";
+import { parseSimpleMarkdown, type Block, type Span } from "./simple-markdown.ts";
 
 export type Drawn = TemplateResult | typeof nothing;
 
@@ -31,11 +34,12 @@ interface Place {
   readonly scope: string;
   /** Components around it. */
   readonly above: readonly string[];
+  /** How many components this drawing of the surface may still have: a list draws its component for every item. */
+  readonly left: { count: number };
 }
 
 type Draw = (component: Component, place: Place) => Drawn;
 
-const MOST_DEPTH = 60;
 const MOST_ITEMS = 1000;
 
 const isBound = (value: unknown): value is { readonly path: string } => typeof value === "object" && value !== null && "path" in value;
@@ -66,7 +70,8 @@ function open(component: Component, place: Place, what: unknown): void {
 
 function draw(id: unknown, place: Place): Drawn {
   const component = typeof id === "string" ? place.surface.components.get(id) : undefined;
-  if (!component || place.above.includes(component.id) || place.above.length > MOST_DEPTH) return nothing;
+  if (!component || place.above.includes(component.id) || place.above.length > MOST_DEPTH || place.left.count <= 0) return nothing;
+  place.left.count -= 1;
   const drawn = COMPONENTS[component.type]?.(component, { ...place, above: [...place.above, component.id] }) ?? nothing;
   return component.weight === undefined || drawn === nothing ? drawn : html`<div class="grow">${drawn}</div>`;
 }
@@ -92,11 +97,32 @@ const box =
     return html`<div class="box ${kind} justify-${justify} align-${align} ${direction}">${drawChildren(properties["children"] as Children, place)}</div>`;
   };
 
+const drawSpans = (spans: readonly Span[]): readonly unknown[] =>
+  spans.map(({ kind, text: words }) => {
+    if (kind === "strong") return html`<strong>${words}</strong>`;
+    if (kind === "em") return html`<em>${words}</em>`;
+    return kind === "code" ? html`<code>${words}</code>` : words;
+  });
+
+function drawBlock(block: Block): Drawn {
+  if (block.kind === "code") return html`<pre>${block.text}</pre>`;
+  if (block.kind === "heading") return html`<div class="text h${block.level}" role="heading" aria-level=${block.level}>${drawSpans(block.spans)}</div>`;
+  if (block.kind === "paragraph") return html`<p>${drawSpans(block.spans)}</p>`;
+  const items = block.items.map((item) => html`<li>${drawSpans(item)}</li>`);
+  return block.isOrdered
+    ? html`<ol>
+        ${items}
+      </ol>`
+    : html`<ul>
+        ${items}
+      </ul>`;
+}
+
 const text: Draw = (component, place) => {
   const shown = textOf(component, "text", place);
   const variant = asText(component.properties["variant"]);
   if (/^h[1-5]$/.test(variant)) return html`<div class="text ${variant}" role="heading" aria-level=${variant.slice(1)}>${shown}</div>`;
-  return html`<div class="text ${variant === "caption" ? "caption" : ""}">${shown}</div>`;
+  return html`<div class="text ${variant === "caption" ? "caption" : ""}">${parseSimpleMarkdown(shown).map(drawBlock)}</div>`;
 };
 
 const INPUT_TYPES: Readonly<Record<string, string>> = { number: "number", obscured: "password", date: "date" };
@@ -224,6 +250,6 @@ const COMPONENTS: Readonly<Record<string, Draw>> = {
 /** Draws a surface from its root. */
 export function drawSurface(surface: Surface, drawing: Drawing): Drawn {
   const color = surface.color === undefined ? "" : `--primary: ${surface.color}`;
-  const content = draw(surface.root, { drawing, surface, scope: "", above: [] });
+  const content = draw(surface.root, { drawing, surface, scope: "", above: [], left: { count: MOST_DRAWN } });
   return html`<section class="surface" data-surface=${surface.id} style=${color}>${content}</section>`;
 }

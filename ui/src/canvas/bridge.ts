@@ -2,6 +2,7 @@
  * Runs in every document on the canvas, ahead of its own scripts: it carries out what the page asks for, sends what the user does, and reloads when files
  * change. It has no more rights than the document itself.
  */
+import { randomId } from "../base/random-id.ts";
 import type { FromFrame, ToFrame, UserAction } from "./frame-messages.ts";
 import { snapshot } from "./snapshot.ts";
 
@@ -38,7 +39,7 @@ async function work(request: Exclude<ToFrame, { openclaw: "a2ui" }>): Promise<un
 }
 
 function sendUserAction(action: UserAction): boolean {
-  const report = { userAction: { id: crypto.randomUUID(), timestamp: new Date().toISOString(), ...action } };
+  const report = { userAction: { id: randomId(), timestamp: new Date().toISOString(), ...action } };
   const [apple, android] = [native.webkit?.messageHandlers?.openclawCanvasA2UIAction, native.openclawCanvasA2UIAction];
   if (apple) apple.postMessage(report);
   else if (android) android.postMessage(JSON.stringify(report));

@@ -1,6 +1,7 @@
 import { connect, storedTokens, type DeviceIdentity, type DeviceTokens } from "openclaw/client";
 import { keep } from "../base/keep.ts";
 import type { Credentials } from "./state.ts";
+import { t } from "../words/words.ts";
 
 const CLIENT_ID = "openclaw-control-ui";
 /** The role that people have. */
@@ -15,7 +16,7 @@ const connection = () =>
   ({
     url: socketUrl(),
     allowInsecure: true,
-    client: { id: CLIENT_ID, displayName: "Control UI", version: __VERSION__, platform: "web", mode: "ui" },
+    client: { id: CLIENT_ID, displayName: t("Control UI"), version: __VERSION__, platform: "web", mode: "ui" },
     caps: ["tool-events"],
     userAgent: navigator.userAgent,
     locale: navigator.language,

@@ -1,7 +1,7 @@
 import { connect, type DeviceIdentity, type DeviceTokens, type GatewayClient, type HelloOk } from "openclaw/client";
 import type { WritableSignal } from "../base/signal.ts";
 import { identity, redeem } from "./entrance.ts";
-import { failureText, isPairingNeeded, isRevoked, isUnauthorized, revokedText } from "./failure.ts";
+import { failureText, isPairingNeeded, isRevoked, isUnauthorized, refusedText, revokedText } from "./failure.ts";
 import { introduction, ROLE, traded } from "./introduction.ts";
 import type { Listeners } from "./listeners.ts";
 import type { Credentials, LinkState } from "./state.ts";
@@ -26,10 +26,10 @@ export interface Line {
 const RETRY_MS = 2000;
 
 /** What a page does next that was refused. */
-function refusedState(error: unknown, device: DeviceIdentity | undefined, tried: boolean): LinkState {
+function refusedState(error: unknown, device: DeviceIdentity | undefined, tried: "kept" | "typed" | undefined): LinkState {
   if (isPairingNeeded(error) && device) return { kind: "pairing", deviceId: device.id };
   // Who has shown nothing yet has done nothing wrong.
-  return tried ? { kind: "login", message: failureText(error) } : { kind: "login" };
+  return tried ? { kind: "login", message: refusedText(error, tried === "typed") } : { kind: "login" };
 }
 
 /** The token of this browser's own. */
@@ -103,7 +103,7 @@ async function open(line: Line, credentials: Credentials, mine: number): Promise
 function refuse(line: Line, error: unknown, tried: boolean): void {
   hangUp(line);
   line.secret = {};
-  line.state.set(refusedState(error, line.device, tried));
+  line.state.set(refusedState(error, line.device, tried ? "kept" : undefined));
   line.forget();
 }
 
@@ -125,7 +125,8 @@ export async function enter(line: Line, credentials: Credentials): Promise<void>
     if (mine !== line.turn) return;
     // An old link in a browser that is in already.
     if (credentials.code && kept) return enter(line, {});
-    if (given && (credentials.code || isPairingNeeded(error) || isUnauthorized(error))) return line.state.set(refusedState(error, line.device, true));
+    if (given && (credentials.code || isPairingNeeded(error) || isUnauthorized(error)))
+      return line.state.set(refusedState(error, line.device, credentials.code ? "kept" : "typed"));
     if (isPairingNeeded(error) || isUnauthorized(error)) return refuse(line, error, kept);
     line.secret = credentials;
     line.state.set({ kind: "lost", message: failureText(error), retryAt: Date.now() + RETRY_MS });

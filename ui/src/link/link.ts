@@ -1,9 +1,12 @@
 import type { EventName, EventPayload, HelloOk, MethodName, MethodParams, MethodResult, RequestOptions } from "openclaw/client";
+import { randomId } from "../base/random-id.ts";
 import { createSignal, type Signal } from "../base/signal.ts";
+import { isAction } from "./actions.ts";
 import { browserTokens, onForeignTokens } from "./introduction.ts";
 import { enter, hangUp, keptToken, leave, type Line } from "./line.ts";
 import { createListeners } from "./listeners.ts";
 import { isOut, type Credentials, type LinkState } from "./state.ts";
+import { t } from "../words/words.ts";
 
 export type { Credentials, LinkState } from "./state.ts";
 
@@ -15,6 +18,7 @@ export interface Link {
   /** True when the gateway answers the method and this browser may call it. */
   has(method: string): boolean;
   may(scope: string): boolean;
+  /** While the connection is lost a request waits; what changes something is done once, even when only its answer was lost. */
   request<M extends MethodName>(method: M, params: MethodParams<M>, options?: RequestOptions): Promise<MethodResult<M>>;
   on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): Disposable;
   /** Called at each connection, and when events were missed: load what is shown again. */
@@ -26,7 +30,7 @@ export interface Link {
   logout(): void;
 }
 
-const LEFT = "This browser was signed out. Sign in again.";
+const LEFT = t("This browser was signed out. Sign in again.");
 
 /** All tabs of a browser share one token: they are in together, and out together. */
 async function followTabs(line: Line): Promise<void> {
@@ -77,7 +81,12 @@ export function createLink({ forget }: { readonly forget: () => void }): Link {
     },
     has: (method) => line.hello?.features.methods.includes(method) ?? false,
     may: (scope) => line.hello?.auth?.scopes.some((held) => held === scope || held === "operator.admin") ?? true,
-    request: (method, params, options) => (line.client ? line.client.request(method, params, options) : Promise.reject(new Error("not connected"))),
+    request(method, params, options) {
+      if (!line.client) return Promise.reject(new Error("not connected"));
+      // Other gateways take no key where it is not documented.
+      const isKept = isAction(method) && line.hello?.features.methods.includes("chat.page") === true;
+      return line.client.request(method, isKept ? Object.assign({ idempotencyKey: randomId() }, params) : params, options);
+    },
     on: listeners.on,
     onFresh: listeners.onFresh,
     login: (credentials) => enter(line, credentials),

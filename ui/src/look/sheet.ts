@@ -1,7 +1,11 @@
 import { css } from "lit";
+import { controlsSheet } from "./controls-sheet.ts";
+import { stateSheet } from "./state-sheet.ts";
 
-/** What every element shares: text, controls, tables, cards. Put it first in `static styles`. */
+/** What every element shares: text, controls, states, tables, cards. Put it first in `static styles`. */
 export const sheet = css`
+  ${controlsSheet}
+  ${stateSheet}
   :host {
     color: var(--ink);
     font: inherit;
@@ -22,17 +26,17 @@ export const sheet = css`
     margin: 0;
   }
   h1 {
-    font-size: 18px;
+    font-size: var(--type-title);
     line-height: 24px;
     font-weight: 600;
     letter-spacing: -0.01em;
   }
   h2 {
-    font-size: 14px;
+    font-size: var(--type-row);
     font-weight: 600;
   }
   h3 {
-    font-size: 13px;
+    font-size: var(--type-ui);
     font-weight: 600;
   }
   a {
@@ -43,7 +47,7 @@ export const sheet = css`
   }
   .faint {
     color: var(--ink-faint);
-    font-size: 12px;
+    font-size: var(--type-small);
   }
   .mono,
   code,
@@ -78,7 +82,7 @@ export const sheet = css`
     white-space: nowrap;
   }
   .card {
-    background: var(--raised);
+    background: var(--paper);
     border: 1px solid var(--line);
     border-radius: var(--radius);
     padding: 16px;
@@ -86,172 +90,36 @@ export const sheet = css`
   .page {
     max-width: 1200px;
     margin: 0 auto;
-    padding: 20px 24px 48px;
-  }
-  .page:has(> header.head:first-child) {
-    padding-top: 0;
-  }
-  button,
-  .button {
-    display: inline-flex;
-    align-items: center;
-    justify-content: center;
-    gap: 6px;
-    min-height: var(--control);
-    padding: 4px 12px;
-    font: inherit;
-    font-size: 13px;
-    font-weight: 500;
-    line-height: 18px;
-    text-decoration: none;
-    color: var(--ink);
-    background: var(--raised);
-    border: 1px solid var(--line-strong);
-    border-radius: var(--radius-small);
-    box-shadow: var(--shadow-small);
-    cursor: pointer;
-    transition:
-      background var(--motion),
-      border-color var(--motion);
-  }
-  button:hover:not(:disabled),
-  .button:hover {
-    background: var(--hover);
-  }
-  button:disabled {
-    color: var(--ink-faint);
-    cursor: not-allowed;
-    opacity: 0.7;
-  }
-  button.primary,
-  .button.primary {
-    color: var(--primary-ink);
-    background: var(--primary);
-    border-color: var(--primary);
-  }
-  button.primary:hover:not(:disabled),
-  .button.primary:hover {
-    background: var(--primary-hover);
-    border-color: var(--primary-hover);
-  }
-  button.danger {
-    color: var(--bad);
-  }
-  button.danger:hover:not(:disabled) {
-    background: var(--bad-soft);
-    border-color: var(--bad);
-  }
-  button.plain {
-    background: none;
-    border-color: transparent;
-    box-shadow: none;
-  }
-  button.small,
-  .button.small {
-    min-height: 28px;
-    padding: 2px 8px;
-    font-size: 12px;
-  }
-  button.icon {
-    width: var(--control);
-    padding: 0;
-  }
-  input:not([type="checkbox"], [type="radio"], [type="range"]),
-  select,
-  textarea {
-    width: 100%;
-    min-height: var(--control);
-    padding: 5px 10px;
-    font: inherit;
-    font-size: 13px;
-    color: var(--ink);
-    background: var(--raised);
-    border: 1px solid var(--line-strong);
-    border-radius: var(--radius-small);
-  }
-  ::placeholder {
-    color: var(--ink-faint);
-    opacity: 1;
-  }
-  label {
-    font-size: 13px;
-  }
-  :focus-visible {
-    outline: 2px solid var(--accent);
-    outline-offset: 2px;
+    padding: 20px var(--gutter) 48px;
   }
   table {
     width: 100%;
     border-collapse: collapse;
-    font-size: 13px;
+    font-size: var(--type-ui);
     font-variant-numeric: tabular-nums;
   }
   th {
     font-weight: 500;
-    font-size: 12px;
+    font-size: var(--type-small);
     color: var(--ink-faint);
     text-align: start;
   }
   th,
   td {
-    padding: 8px 10px;
+    padding: 8px 12px;
     border-bottom: 1px solid var(--line);
-    vertical-align: top;
+  }
+  tbody tr:last-child > * {
+    border-bottom: 0;
   }
   th.num {
     text-align: end;
   }
   tbody tr:hover {
-    background: var(--sunken);
+    background: var(--fill);
   }
   .scroll {
     overflow-x: auto;
-  }
-  .badge {
-    display: inline-flex;
-    align-items: center;
-    gap: 5px;
-    padding: 1px 8px;
-    font-size: 12px;
-    line-height: 18px;
-    border-radius: 99px;
-    color: var(--ink-soft);
-    background: var(--sunken);
-    border: 1px solid var(--line);
-    white-space: nowrap;
-  }
-  .badge.good {
-    color: var(--good);
-    background: var(--good-soft);
-    border-color: transparent;
-  }
-  .badge.warn {
-    color: var(--warn);
-    background: var(--warn-soft);
-    border-color: transparent;
-  }
-  .badge.bad {
-    color: var(--bad);
-    background: var(--bad-soft);
-    border-color: transparent;
-  }
-  .badge.info {
-    color: var(--info);
-    background: var(--info-soft);
-    border-color: transparent;
-  }
-  .note {
-    padding: 10px 14px;
-    border-radius: var(--radius-small);
-    background: var(--info-soft);
-    color: var(--ink);
-    font-size: 13px;
-  }
-  .note.warn {
-    background: var(--warn-soft);
-  }
-  .note.bad {
-    background: var(--bad-soft);
   }
   .visually-hidden {
     position: absolute;
@@ -261,20 +129,9 @@ export const sheet = css`
     clip-path: inset(50%);
     white-space: nowrap;
   }
-  @media (max-width: 720px) {
+  @media (max-width: 760px) {
     .page {
-      padding: 16px 14px 72px;
-    }
-    button,
-    .button,
-    input,
-    select {
-      min-height: 44px;
-    }
-    input:not([type="checkbox"], [type="radio"], [type="range"]),
-    select,
-    textarea {
-      font-size: 16px;
+      padding: 16px 16px 32px;
     }
   }
   @media (prefers-reduced-motion: reduce) {
@@ -282,6 +139,7 @@ export const sheet = css`
     *::before,
     *::after {
       animation-duration: 0.01ms !important;
+      animation-iteration-count: 1 !important;
       transition-duration: 0s !important;
       scroll-behavior: auto !important;
     }

@@ -6,6 +6,9 @@ export type ThemeChoice = "system" | "light" | "dark";
 export interface Theme {
   readonly choice: Signal<ThemeChoice>;
   choose(choice: ThemeChoice): void;
+  /** Asked for here; the system may ask for more contrast by itself. */
+  readonly hasMoreContrast: boolean;
+  setMoreContrast(on: boolean): void;
 }
 
 const isChoice = (word: string | undefined): word is ThemeChoice => word === "light" || word === "dark" || word === "system";
@@ -19,6 +22,8 @@ export function createTheme(): Theme {
     const isDark = choice.value === "dark" || (choice.value === "system" && dark.matches);
     document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
   };
+  const root = document.documentElement.dataset;
+  if (keep.text("contrast") === "more") root["contrast"] = "more";
   dark.addEventListener("change", apply);
   apply();
   return {
@@ -27,6 +32,14 @@ export function createTheme(): Theme {
       keep.setText("theme", next);
       choice.set(next);
       apply();
+    },
+    get hasMoreContrast() {
+      return root["contrast"] === "more";
+    },
+    setMoreContrast(on) {
+      keep.setText("contrast", on ? "more" : undefined);
+      if (on) root["contrast"] = "more";
+      else delete root["contrast"];
     },
   };
 }

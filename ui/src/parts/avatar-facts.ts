@@ -23,10 +23,8 @@ export function signOf({ id, name, emoji, avatar }: Looks): string {
   const text = avatar?.trim() ?? "";
   if (text !== "" && isWord(text)) return text;
   if (emoji?.trim()) return emoji.trim();
-  const words = (name.trim() || id).split(/[\s_-]+/).filter((word) => word !== "");
-  return words
-    .slice(0, 2)
-    .map((word) => String.fromCodePoint(word.codePointAt(0)!))
-    .join("")
-    .toUpperCase();
+  const words = (name.trim() || id).split(/[\s_-]+/);
+  // Neither control characters nor those that turn the direction of what follows are letters.
+  const letters = words.flatMap((word) => /[^\p{C}\p{Z}]/u.exec(word)?.[0] ?? []);
+  return letters.slice(0, 2).join("").toUpperCase();
 }

@@ -1,8 +1,11 @@
 import { css, html, LitElement, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { sheet } from "../look/sheet.ts";
+import { inPercent } from "../base/figures.ts";
 import { linePoints, percentages, piles, shownLabels, topOf, valueTicks, type ChartSeries, type Share } from "./chart-scale.ts";
 import { ChartWidth } from "./chart-width.ts";
+import "./disclosure.ts";
+import { t } from "../words/words.ts";
 
 /** Colours of series, in order; the class is `s1` to `s6`. */
 export const seriesClass = (index: number): string => `s${(index % 6) + 1}`;
@@ -45,21 +48,33 @@ const chartLook = css`
     max-width: 100%;
   }
   text {
-    font-size: 11.5px;
+    font-size: var(--type-micro);
     fill: var(--ink-faint);
     font-variant-numeric: tabular-nums;
   }
   .grid {
     stroke: var(--line);
   }
+  .chart-head {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: baseline;
+    justify-content: space-between;
+    gap: 4px 16px;
+    margin-bottom: 4px;
+    font-size: var(--type-small);
+    line-height: 16px;
+    color: var(--ink-faint);
+  }
   .keys {
     display: flex;
     flex-wrap: wrap;
     gap: 4px 14px;
-    margin: 6px 0 0;
+    margin: 0;
     padding: 0;
     list-style: none;
-    font-size: 12.5px;
+    font-size: var(--type-small);
+    line-height: 16px;
     color: var(--ink-soft);
   }
   .keys li {
@@ -69,15 +84,7 @@ const chartLook = css`
     min-width: 0;
     overflow-wrap: anywhere;
   }
-  .figures {
-    margin-top: 8px;
-    font-size: 13px;
-  }
-  .figures summary {
-    color: var(--ink-soft);
-    cursor: pointer;
-  }
-  .figures .scroll {
+  .scroll {
     max-height: 320px;
     overflow: auto;
   }
@@ -91,7 +98,8 @@ const chartLook = css`
 `;
 
 /** Of a digit. */
-const DIGIT = 6.8;
+const DIGIT = 6.4;
+const GRID_LINES = 2;
 const BOTTOM = 20;
 const TOP = 8;
 
@@ -100,6 +108,8 @@ export class StackedBars extends LitElement {
   static override styles = [sheet, chartLook, seriesLook];
   /** What it shows, in words. */
   @property() label = "";
+  /** Above the chart, beside the legend. */
+  @property() heading = "";
   @property({ attribute: false }) labels: readonly string[] = [];
   @property({ attribute: false }) series: readonly ChartSeries[] = [];
   @property({ attribute: false }) format: (value: number) => string = String;
@@ -130,15 +140,17 @@ export class StackedBars extends LitElement {
 
   protected override render(): TemplateResult {
     const width = this.width.value;
-    const ticks = valueTicks(topOf(piles(this.series, this.labels.length)) || 1);
+    const ticks = valueTicks(topOf(piles(this.series, this.labels.length)) || 1, GRID_LINES);
     const top = ticks.at(-1) ?? 1;
     const left = 14 + DIGIT * Math.max(...ticks.map((tick) => this.format(tick).length));
     const yOf = (value: number): number => TOP + (1 - value / top) * (this.height - BOTTOM - TOP);
-    return html`<svg role="img" aria-label=${this.label} width=${width} height=${this.height} viewBox="0 0 ${width} ${this.height}">
+    const keys = this.series.length > 1 ? keysOf(this.series.map(({ name }) => name)) : nothing;
+    return html`${keys === nothing && this.heading === "" ? nothing : html`<div class="chart-head"><span>${this.heading}</span>${keys}</div>`}
+      <svg role="img" aria-label=${this.label} width=${width} height=${this.height} viewBox="0 0 ${width} ${this.height}">
         ${ticks.map((tick) => svg`<line class="grid" x1=${left} x2=${width} y1=${yOf(tick)} y2=${yOf(tick)}/><text x=${left - 8} y=${yOf(tick) + 4} text-anchor="end">${this.format(tick)}</text>`)}
         ${this.bars(width, left, yOf)}${this.names(width, left)}
       </svg>
-      ${this.series.length > 1 ? keysOf(this.series.map(({ name }) => name)) : nothing}${tableOf(this.label, this.labels, this.series, this.format)}`;
+      ${tableOf(this.label, this.labels, this.series, this.format)}`;
   }
 }
 customElements.define("oc-stacked-bars", StackedBars);
@@ -157,9 +169,8 @@ function tableOf(label: string, labels: readonly string[], series: readonly Char
       ${values.map((value) => html`<td class="num">${format(value)}</td>`)}
       <td class="num">${format(sum(values))}</td>
     </tr>`;
-  return html`<details class="figures">
-    <summary>In figures</summary>
-    <div class="scroll" tabindex="0" role="region" aria-label="${label}, in figures">
+  return html`<oc-disclosure label=${t("Data table")}>
+    <div class="scroll" tabindex="0" role="region" aria-label=${t`${label}, data table`}>
       <table>
         <caption class="visually-hidden">
           ${label}
@@ -168,12 +179,12 @@ function tableOf(label: string, labels: readonly string[], series: readonly Char
           <tr>
             <th></th>
             ${series.map(({ name }) => html`<th scope="col" class="num">${name}</th>`)}
-            <th scope="col" class="num">Together</th>
+            <th scope="col" class="num">${t("Total")}</th>
           </tr>
         </thead>
         <tbody>
           ${row(
-            "Together",
+            t("Total"),
             series.map(({ values }) => sum(values)),
           )}
           ${labels
@@ -184,7 +195,7 @@ function tableOf(label: string, labels: readonly string[], series: readonly Char
         </tbody>
       </table>
     </div>
-  </details>`;
+  </oc-disclosure>`;
 }
 
 /** A line without axes, beside a figure. */
@@ -226,7 +237,7 @@ export class RankedBars extends LitElement {
         height: 32px;
         padding: 4px 8px;
         vertical-align: middle;
-        font-size: 13px;
+        font-size: var(--type-ui);
         font-weight: 400;
         color: var(--ink);
       }
@@ -289,7 +300,7 @@ export class RankedBars extends LitElement {
                 </svg>
               </td>
               <td class="num">${this.format(value)}</td>
-              <td class="num soft">${percent[index]} %</td>
+              <td class="num soft">${inPercent(percent[index] ?? 0)}</td>
             </tr>`,
         )}
       </tbody>

@@ -2,6 +2,7 @@ import { css, html, LitElement, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { icon } from "../look/icons.ts";
 import { sheet } from "../look/sheet.ts";
+import { t } from "../words/words.ts";
 
 /** Copies a text and says so for a moment. */
 export class CopyButton extends LitElement {
@@ -31,8 +32,8 @@ export class CopyButton extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const words = this.said === "copied" ? "Copied" : this.said === "failed" ? "The browser did not allow it" : "Copy";
-    return html`<button class=${this.wide ? "small" : "small plain"} aria-label=${`Copy ${this.what}`} title=${words} @click=${() => void this.copy()}>
+    const words = this.said === "copied" ? t("Copied") : this.said === "failed" ? t("The browser blocked copying") : t("Copy");
+    return html`<button class=${this.wide ? "small" : "small plain"} aria-label=${t`Copy ${this.what}`} title=${words} @click=${() => void this.copy()}>
         ${icon(this.said === "copied" ? "check" : "copy", 16)}${this.wide ? words : ""}
       </button>
       <span class="visually-hidden" role="status">${this.said === undefined ? "" : words}</span>`;

@@ -2,6 +2,8 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { createSignal, Watch, type WritableSignal } from "../base/signal.ts";
 import { dialogSheet } from "../look/dialog-sheet.ts";
 import { sheet } from "../look/sheet.ts";
+import { modal } from "./modal.ts";
+import { t } from "../words/words.ts";
 
 /** A question that stops everything else. */
 export interface Question {
@@ -62,16 +64,11 @@ export class DialogHost extends LitElement {
   dialogs!: Dialogs;
   private readonly open = new Watch(this, () => this.dialogs.open);
 
-  protected override updated(): void {
-    const dialog = this.renderRoot.querySelector("dialog");
-    if (dialog && !dialog.open) dialog.showModal();
-  }
-
   protected override render(): TemplateResult | typeof nothing {
     const asked = this.open.value;
     if (!asked) return nothing;
-    const { title, body, yes, no = "Cancel", danger = false } = asked.question;
-    return html`<dialog aria-labelledby="title" @close=${() => asked.answer(false)}>
+    const { title, body, yes, no = t("Cancel"), danger = false } = asked.question;
+    return html`<dialog ${modal()} aria-labelledby="title" @close=${() => asked.answer(false)}>
       <h2 id="title">${title}</h2>
       <div class="body">${body ?? nothing}</div>
       <div class="row">

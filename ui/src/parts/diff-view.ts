@@ -3,6 +3,7 @@ import { property } from "lit/decorators.js";
 import { plural } from "../base/figures.ts";
 import { sheet } from "../look/sheet.ts";
 import { diffLines, hunksOf, type DiffLine } from "./diff.ts";
+import { t } from "../words/words.ts";
 
 const SIGNS = { same: " ", added: "+", removed: "−" } as const;
 const SAID = { same: "", added: "added: ", removed: "removed: " } as const;
@@ -22,7 +23,7 @@ export class DiffView extends LitElement {
         border: 1px solid var(--line);
         border-radius: var(--radius-small);
         background: var(--code);
-        font: 12.5px/1.6 var(--mono);
+        font: var(--type-ui)/1.6 var(--mono);
       }
       .line {
         display: grid;
@@ -64,11 +65,11 @@ export class DiffView extends LitElement {
   protected override render(): TemplateResult {
     const lines = diffLines(this.old, this.now);
     const hunks = hunksOf(lines);
-    if (hunks.length === 0) return html`<p class="soft">The texts are the same.</p>`;
-    return html`<div class="lines" tabindex="0" role="region" aria-label="Changed lines">
+    if (hunks.length === 0) return html`<p class="soft">${t("No differences")}</p>`;
+    return html`<div class="lines" tabindex="0" role="region" aria-label=${t("Changed lines")}>
       ${hunks.map(
         ({ lines: shown, skipped }) =>
-          html`${skipped > 0 ? html`<div class="gap">${plural(skipped, "line")} left out</div>` : nothing}${shown.map((line) => this.line(line))}`,
+          html`${skipped > 0 ? html`<div class="gap">${t`${plural(skipped, t("line"), t("lines"))} hidden`}</div>` : nothing}${shown.map((line) => this.line(line))}`,
       )}
     </div>`;
   }

@@ -2,6 +2,7 @@ import { css, html, LitElement, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { icon } from "../look/icons.ts";
 import { sheet } from "../look/sheet.ts";
+import { t } from "../words/words.ts";
 
 /** A search box over what is shown. Sends `filter` with the text after a short rest. */
 export class FilterBox extends LitElement {
@@ -28,7 +29,7 @@ export class FilterBox extends LitElement {
     `,
   ];
   @property() value = "";
-  @property() label = "Search";
+  @property() label = t("Search");
   @property() placeholder = "";
   private rest: ReturnType<typeof setTimeout> | undefined;
 

@@ -1,10 +1,12 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, query, state } from "lit/decorators.js";
+import { guard } from "lit/directives/guard.js";
 import { live } from "lit/directives/live.js";
 import { styleMap } from "../look/style-map.ts";
 import { icon } from "../look/icons.ts";
 import { sheet } from "../look/sheet.ts";
 import { findAll, lineAt, lineEnd, offsetAt, type Span } from "./json-editor-text.ts";
+import { t } from "../words/words.ts";
 
 /** Something to say about a line. */
 export interface LineMark {
@@ -13,7 +15,26 @@ export interface LineMark {
   readonly bad: boolean;
 }
 
+/** What helps with writing sees and may do this much. */
+export interface AssistHost {
+  readonly area: HTMLTextAreaElement;
+  /** Where it draws: what the text area refers to has to be in the same root. */
+  readonly root: ShadowRoot;
+  /** Puts a text in place of a stretch, in one step that can be undone, with the cursor behind it. */
+  replace(from: number, to: number, text: string): void;
+  /** Scrolls to the cursor when it is out of sight. */
+  showCursor(): void;
+}
+
+/** Completion and descriptions for what is written. */
+export interface EditorAssist extends Disposable {
+  /** True when the key was meant for it. */
+  key(event: KeyboardEvent): boolean;
+  typed(event: InputEvent): void;
+}
+
 const LINE_PX = 20;
+const TOP_PX = 8;
 
 /** A text with line numbers, marks at lines and a search. Says `write` {text}. */
 export class JsonEditor extends LitElement {
@@ -55,11 +76,20 @@ export class JsonEditor extends LitElement {
         color: var(--ink-soft);
         background: var(--sunken);
         border-inline-end: 1px solid var(--line);
-        font: 12.5px/20px var(--mono);
+        font: var(--type-ui)/20px var(--mono);
         text-align: end;
         user-select: none;
       }
-      .numbers div {
+      .numbers {
+        position: relative;
+      }
+      .digits {
+        padding: 0 8px;
+        white-space: pre;
+      }
+      .numbers .mark {
+        position: absolute;
+        inset-inline: 0;
         height: 20px;
         padding: 0 8px;
       }
@@ -109,7 +139,7 @@ export class JsonEditor extends LitElement {
         resize: none;
         background: none;
         color: var(--ink);
-        font: 12.5px/20px var(--mono);
+        font: var(--type-ui)/20px var(--mono);
         tab-size: 2;
         white-space: pre;
         overflow: auto;
@@ -121,9 +151,13 @@ export class JsonEditor extends LitElement {
     `,
   ];
   @property() value = "";
-  @property() label = "Text";
+  @property() label = t("Text");
   @property({ attribute: false }) marks: readonly LineMark[] = [];
   @property({ type: Boolean }) readonly = false;
+  /** Loads what helps with writing; without it the text is a plain one. */
+  @property({ attribute: false }) assist: ((host: AssistHost) => Promise<EditorAssist>) | undefined;
+  private helper: EditorAssist | undefined;
+  private isReplacing = false;
   @state() private finding = false;
   @state() private words = "";
   @state() private at = 0;
@@ -135,6 +169,59 @@ export class JsonEditor extends LitElement {
     const start = offsetAt(this.value, line, column);
     this.reveal({ start, end: start });
     this.area.focus();
+  }
+
+  protected override firstUpdated(): void {
+    void this.loadAssist();
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (this.hasUpdated) void this.loadAssist();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.helper?.[Symbol.dispose]();
+    this.helper = undefined;
+  }
+
+  private async loadAssist(): Promise<void> {
+    const { renderRoot, area } = this;
+    if (!this.assist || !(renderRoot instanceof ShadowRoot)) return;
+    // The text can be written without it: a file that cannot be loaded takes nothing else away.
+    const helper = await this.assist({
+      area,
+      root: renderRoot,
+      replace: (from, to, text) => this.replace(from, to, text),
+      showCursor: () => this.showCursor(),
+    }).catch(() => undefined);
+    if (!this.isConnected || this.helper) helper?.[Symbol.dispose]();
+    else this.helper = helper;
+  }
+
+  /** As if it was typed: it can be undone. */
+  private replace(from: number, to: number, text: string): void {
+    const { area } = this;
+    area.focus();
+    area.setSelectionRange(from, to);
+    this.isReplacing = true;
+    // The only way into the browser's list of what can be undone.
+    if (!document.execCommand("insertText", false, text)) area.setRangeText(text, from, to, "end");
+    this.isReplacing = false;
+    this.say(area.value);
+  }
+
+  private input(event: Event): void {
+    this.say(this.area.value);
+    // Programs that fill in forms send plain events.
+    if (!this.isReplacing && event instanceof InputEvent) this.helper?.typed(event);
+  }
+
+  private showCursor(): void {
+    const { area } = this;
+    const top = (lineAt(this.value, area.selectionStart) - 1) * LINE_PX;
+    if (top < area.scrollTop || top + 2 * LINE_PX > area.scrollTop + area.clientHeight) this.reveal({ start: area.selectionStart, end: area.selectionEnd });
   }
 
   private reveal({ start, end }: Span): void {
@@ -156,7 +243,10 @@ export class JsonEditor extends LitElement {
   }
 
   private key(event: KeyboardEvent): void {
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "f") {
+    if (this.helper?.key(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+    } else if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "f") {
       event.preventDefault();
       void this.openFind();
     } else if (event.key === "Enter" && !event.shiftKey && !event.ctrlKey && !event.isComposing && !this.readonly) {
@@ -164,8 +254,7 @@ export class JsonEditor extends LitElement {
       const put = lineEnd(this.value, selectionStart);
       if (put === "\n") return;
       event.preventDefault();
-      this.area.setRangeText(put, selectionStart, selectionEnd, "end");
-      this.say(this.area.value);
+      this.replace(selectionStart, selectionEnd, put);
     }
   }
 
@@ -204,33 +293,35 @@ export class JsonEditor extends LitElement {
       this.step(0);
     };
     return html`<div class="find" role="search">
-      <input type="text" aria-label="Find in the text" placeholder="Find" .value=${this.words} @input=${type} @keydown=${this.findKey} />
+      <input type="text" aria-label=${t("Find in text")} placeholder=${t("Find")} .value=${this.words} @input=${type} @keydown=${this.findKey} />
       <span class="faint grow" aria-live="polite"
-        >${this.words === "" ? "" : length === 0 ? "Nothing found" : `${Math.min(this.at + 1, length)} of ${length}`}</span
+        >${this.words === "" ? "" : length === 0 ? t("Nothing found") : t`${Math.min(this.at + 1, length)} of ${length}`}</span
       >
-      <button class="plain small" aria-label="Previous" @click=${() => this.step(-1)}>${icon("up", 15)}</button>
-      <button class="plain small" aria-label="Next" @click=${() => this.step(1)}>${icon("down", 15)}</button>
-      <button class="plain small" aria-label="Close the search" @click=${this.closeFind}>${icon("close", 15)}</button>
+      <button class="plain small" aria-label=${t("Previous")} @click=${() => this.step(-1)}>${icon("up", 15)}</button>
+      <button class="plain small" aria-label=${t("Next")} @click=${() => this.step(1)}>${icon("down", 15)}</button>
+      <button class="plain small" aria-label=${t("Close search")} @click=${this.closeFind}>${icon("close", 15)}</button>
     </div>`;
   }
 
   protected override render(): TemplateResult {
-    const count = this.value.split("\n").length;
+    const count = lineAt(this.value, this.value.length);
     const marks = new Map(this.marks.toSorted((a, b) => Number(a.bad) - Number(b.bad)).map((mark) => [mark.line, mark]));
-    const worst = this.marks.filter(({ line }) => line <= count);
+    const worst = this.marks.filter(({ line }) => line >= 1 && line <= count);
     return html`${this.find()}
       <div class="text">
         <div class="numbers" aria-hidden="true">
-          ${Array.from({ length: count }, (_, at) => {
-            const mark = marks.get(at + 1);
-            return html`<div class=${mark ? (mark.bad ? "bad" : "doubtful") : ""} title=${mark?.message ?? nothing}>${at + 1}</div>`;
+          <div class="digits">${guard([count], () => Array.from({ length: count }, (_, at) => at + 1).join("\n"))}</div>
+          ${worst.map(({ line }) => {
+            const mark = marks.get(line)!;
+            const top = styleMap({ top: `${TOP_PX + (line - 1) * LINE_PX}px` });
+            return html`<div class="mark ${mark.bad ? "bad" : "doubtful"}" style=${top} title=${mark.message}>${line}</div>`;
           })}
         </div>
         <div class="area">
           <div class="behind">
             ${worst.map(
               ({ line, bad }) =>
-                html`<div class="bar ${bad ? "" : "doubtful"}" style=${styleMap({ top: `${8 + (line - 1) * LINE_PX - this.scrolled}px` })}></div>`,
+                html`<div class="bar ${bad ? "" : "doubtful"}" style=${styleMap({ top: `${TOP_PX + (line - 1) * LINE_PX - this.scrolled}px` })}></div>`,
             )}
           </div>
           <textarea
@@ -241,7 +332,7 @@ export class JsonEditor extends LitElement {
             wrap="off"
             ?readonly=${this.readonly}
             .value=${live(this.value)}
-            @input=${() => this.say(this.area.value)}
+            @input=${this.input}
             @scroll=${this.follow}
             @keydown=${this.key}
           ></textarea>

@@ -10,7 +10,7 @@ export const factsLook = css`
     grid-template-columns: minmax(90px, max-content) minmax(0, 1fr);
     gap: 5px 16px;
     margin: 0;
-    font-size: 14px;
+    font-size: var(--type-row);
   }
   dl.facts dt {
     color: var(--ink-soft);

@@ -1,27 +1,10 @@
-import { css, html, type TemplateResult } from "lit";
+import { css, html, type CSSResultGroup, type TemplateResult } from "lit";
+import { t } from "../words/words.ts";
+import { emptyLook } from "./empty.ts";
+import { pageHeadLook } from "./page-head.ts";
+import { skeleton, skeletonLook } from "./skeleton.ts";
 
-/** For pages with a list and what one of its entries is. */
-export const pageLook = css`
-  header.head {
-    display: flex;
-    flex-wrap: wrap;
-    align-items: center;
-    gap: 8px;
-    position: relative;
-    min-height: var(--header);
-    padding: 8px 0;
-    margin-bottom: 20px;
-  }
-  /* The line reaches across the panel, however wide the page is. */
-  header.head::after {
-    content: "";
-    position: absolute;
-    inset: auto -100vw 0;
-    border-bottom: 1px solid var(--line);
-  }
-  header.head h1 {
-    margin-inline-end: auto;
-  }
+const listLook = css`
   section {
     margin-bottom: 24px;
   }
@@ -53,12 +36,13 @@ export const pageLook = css`
     gap: 12px;
     align-items: end;
   }
-  .fields label,
+  .fields label:not([for]),
+  .fields > .field,
   label.field {
     display: grid;
     gap: 4px;
     color: var(--ink-soft);
-    font-size: 13px;
+    font-size: var(--type-ui);
   }
   .note {
     margin-bottom: 12px;
@@ -72,25 +56,23 @@ export const pageLook = css`
   td button {
     white-space: nowrap;
   }
-  @media (max-width: 720px) {
+  @media (max-width: 760px) {
     .less {
       display: none;
     }
   }
-  .back {
-    display: inline-block;
-    margin-bottom: 10px;
-    font-size: 14px;
-  }
 `;
 
-/** Said while the first answer is awaited. */
-export const loadingLine = (): TemplateResult => html`<p class="soft" role="status">Loading…</p>`;
+/** For pages with a list and what one of its entries is. */
+export const pageLook: CSSResultGroup = [skeletonLook, emptyLook, pageHeadLook, listLook];
+
+/** Shown while the first answer is awaited. */
+export const loadingLine = (): TemplateResult => skeleton(6);
 
 /** Said when what the page shows could not be fetched. */
 export const failedNote = (text: string, again: () => void): TemplateResult =>
-  html`<div class="note bad" role="alert">${text} <button class="small" @click=${again}>Try again</button></div>`;
+  html`<div class="note bad" role="alert">${text} <button class="small" @click=${again}>${t("Try again")}</button></div>`;
 
 /** Said where the gateway has no such method, or does not give it to this browser. */
 export const missingNote = (what: string): TemplateResult =>
-  html`<p class="faint">${what} is not possible here: the gateway does not offer it to this browser (another version, or it may not).</p>`;
+  html`<p class="faint">${t`${what} is not available here: the gateway version does not support it, or this browser lacks permission.`}</p>`;

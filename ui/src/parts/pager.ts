@@ -3,6 +3,7 @@ import { property } from "lit/decorators.js";
 import { icon } from "../look/icons.ts";
 import { sheet } from "../look/sheet.ts";
 import type { Leaf } from "./pager-leaf.ts";
+import { locale, t } from "../words/words.ts";
 
 /** Goes through a long list leaf by leaf. Sends `turn` with the number of the leaf that is wanted. */
 export class Pager extends LitElement {
@@ -26,10 +27,10 @@ export class Pager extends LitElement {
   protected override render(): TemplateResult | typeof nothing {
     const { page, pages, from, to, total } = this.leaf;
     if (pages <= 1) return nothing;
-    return html`<nav class="row" aria-label=${`Pages of ${this.of}`}>
-      <span class="faint" aria-live="polite">${(from + 1).toLocaleString()}–${to.toLocaleString()} of ${total.toLocaleString()}</span>
-      <button class="icon" aria-label="Previous page" ?disabled=${page === 0} @click=${() => this.turn(page - 1)}>${icon("left")}</button>
-      <button class="icon" aria-label="Next page" ?disabled=${page >= pages - 1} @click=${() => this.turn(page + 1)}>${icon("right")}</button>
+    return html`<nav class="row" aria-label=${t`Pages of ${this.of}`}>
+      <span class="faint" aria-live="polite">${t`${(from + 1).toLocaleString(locale)}–${to.toLocaleString(locale)} of ${total.toLocaleString(locale)}`}</span>
+      <button class="icon" aria-label=${t("Previous page")} ?disabled=${page === 0} @click=${() => this.turn(page - 1)}>${icon("left")}</button>
+      <button class="icon" aria-label=${t("Next page")} ?disabled=${page >= pages - 1} @click=${() => this.turn(page + 1)}>${icon("right")}</button>
     </nav>`;
   }
 }

@@ -2,6 +2,7 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { createSignal, Watch, type WritableSignal } from "../base/signal.ts";
 import { icon } from "../look/icons.ts";
 import { sheet } from "../look/sheet.ts";
+import { t } from "../words/words.ts";
 
 /** What can be done about a message, such as undoing what it reports. */
 interface ToastAction {
@@ -23,18 +24,35 @@ export interface Toasts {
   say(text: string, action?: ToastAction): void;
   /** Stays longer. */
   warn(text: string): void;
+  /** While someone points at one or has the focus in it, none goes away. */
+  hold(isHeld: boolean): void;
 }
 
 export function createToasts(): Toasts {
   const list = createSignal<readonly Toast[]>([]);
   let count = 0;
+  let held = false;
+  const overdue = new Set<number>();
+  const expire = (): void => {
+    if (held || overdue.size === 0) return;
+    list.update((all) => all.filter(({ id }) => !overdue.has(id)));
+    overdue.clear();
+  };
   const add = (text: string, bad: boolean, action?: ToastAction): void => {
     const toast = { id: (count += 1), text, bad, action };
-    // The same said again is not two things.
-    list.update((all) => [...all.filter((other) => other.text !== text || other.bad !== bad).slice(-2), toast]);
-    setTimeout(() => list.update((all) => all.filter(({ id }) => id !== toast.id)), bad || action ? 10_000 : 4000);
+    // The same said again is not two things, unless each can be undone.
+    list.update((all) => [...all.filter((other) => other.text !== text || other.bad !== bad || other.action !== undefined).slice(-2), toast]);
+    const end = (): void => {
+      overdue.add(toast.id);
+      expire();
+    };
+    setTimeout(end, bad || action ? 10_000 : 4000);
   };
-  return { list, say: (text, action) => add(text, false, action), warn: (text) => add(text, true) };
+  const hold = (isHeld: boolean): void => {
+    held = isHeld;
+    expire();
+  };
+  return { list, say: (text, action) => add(text, false, action), warn: (text) => add(text, true), hold };
 }
 
 /** Where toasts appear. */
@@ -67,7 +85,7 @@ export class ToastStack extends LitElement {
       .bad {
         border-color: var(--bad);
       }
-      @media (max-width: 720px) {
+      @media (max-width: 760px) {
         :host {
           top: 112px;
         }
@@ -78,18 +96,35 @@ export class ToastStack extends LitElement {
   private readonly list = new Watch(this, () => this.toasts.list);
 
   protected override render(): TemplateResult {
-    const dismiss = (id: number): void => this.toasts.list.update((all) => all.filter((toast) => toast.id !== id));
+    // The pointer leaves no message that is taken away under it.
+    const dismiss = (id: number): void => {
+      this.toasts.list.update((all) => all.filter((toast) => toast.id !== id));
+      this.toasts.hold(false);
+    };
+    const holding = (isHeld: boolean) => (): void => this.toasts.hold(isHeld);
+    // A message that appears below a resting pointer is not pointed at.
+    const pointed = ({ movementX, movementY }: PointerEvent): void => {
+      if (movementX !== 0 || movementY !== 0) this.toasts.hold(true);
+    };
     const act = ({ id, action }: Toast): void => {
       dismiss(id);
       action?.run();
     };
-    return html`<div role="status" aria-live="polite" class="stack">
+    return html`<div
+      role="status"
+      aria-live="polite"
+      class="stack"
+      @pointermove=${pointed}
+      @pointerleave=${holding(false)}
+      @focusin=${holding(true)}
+      @focusout=${holding(false)}
+    >
       ${this.list.value.map(
         (toast) =>
           html`<div class="toast ${toast.bad ? "bad" : ""}">
             ${icon(toast.bad ? "warn" : "check")}<span class="grow">${toast.text}</span>
             ${toast.action ? html`<button class="small" @click=${() => act(toast)}>${toast.action.label}</button>` : nothing}
-            <button class="plain small" aria-label="Dismiss" @click=${() => dismiss(toast.id)}>${icon("close", 14)}</button>
+            <button class="plain small" aria-label=${t("Dismiss")} @click=${() => dismiss(toast.id)}>${icon("close", 14)}</button>
           </div>`,
       )}
     </div>`;

@@ -4,6 +4,7 @@ import { Watch } from "../base/signal.ts";
 import { icon } from "../look/icons.ts";
 import { sheet } from "../look/sheet.ts";
 import type { Link } from "../link/link.ts";
+import { t } from "../words/words.ts";
 
 /** Says that the connection is lost, or that the gateway is newer than this page. Otherwise it is not there. */
 export class ConnectionBar extends LitElement {
@@ -15,7 +16,7 @@ export class ConnectionBar extends LitElement {
         align-items: center;
         gap: 10px;
         padding: 6px 16px;
-        font-size: 14px;
+        font-size: var(--type-row);
         background: var(--warn-soft);
         color: var(--ink);
         border-bottom: 1px solid var(--line);
@@ -48,9 +49,9 @@ export class ConnectionBar extends LitElement {
     return html`<div class="bar" role="alert">
       ${icon("warn")}
       <span class="grow" title=${message}
-        >Connection lost${seconds === undefined ? "" : seconds === 0 ? ", trying again …" : `, next try in ${seconds} s`}. What you write is kept.</span
+        >${t`Connection lost${seconds === undefined ? "" : seconds === 0 ? t(", retrying…") : t`, retrying in ${seconds} s`}. What you type is saved.`}</span
       >
-      <button class="small" @click=${() => this.link.retry()}>Try now</button>
+      <button class="small" @click=${() => this.link.retry()}>${t("Try now")}</button>
     </div>`;
   }
 
@@ -60,8 +61,8 @@ export class ConnectionBar extends LitElement {
     const server = this.link.hello?.server.version;
     if (server === undefined || server === __VERSION__) return nothing;
     return html`<div class="bar" role="status">
-      ${icon("retry")}<span class="grow">The gateway was updated to ${server}; this page is from ${__VERSION__}.</span>
-      <button class="small primary" @click=${() => location.reload()}>Load the new page</button>
+      ${icon("retry")}<span class="grow">${t`The gateway was updated to ${server}; this page is from ${__VERSION__}.`}</span>
+      <button class="small primary" @click=${() => location.reload()}>${t("Reload page")}</button>
     </div>`;
   }
 }

@@ -4,6 +4,8 @@ import { Watch } from "../base/signal.ts";
 import { sheet } from "../look/sheet.ts";
 import { programOfGateway } from "../link/entrance.ts";
 import type { Link } from "../link/link.ts";
+import "../parts/segmented.ts";
+import { t } from "../words/words.ts";
 
 /** Signs a browser in: a login link, a token or a password. */
 export class LoginView extends LitElement {
@@ -33,11 +35,6 @@ export class LoginView extends LitElement {
         white-space: pre-wrap;
         overflow-wrap: anywhere;
       }
-      fieldset {
-        border: 0;
-        margin: 0;
-        padding: 0;
-      }
     `,
   ];
   link!: Link;
@@ -66,42 +63,45 @@ export class LoginView extends LitElement {
   }
 
   private pairing(deviceId: string): TemplateResult {
-    return html`<h1>Approve this browser</h1>
-      <p>On the gateway's machine, run this, then come back:</p>
+    return html`<h1>${t("Approve this browser")}</h1>
+      <p>${t("On the gateway's machine, run this, then come back:")}</p>
       <pre>
 ${this.program} devices list
 ${this.program} devices approve</pre>
-      <p class="faint">This browser is <span class="mono">${deviceId.slice(0, 12)}…</span></p>
-      <button class="primary" @click=${() => this.link.retry()}>Try again</button>`;
+      <p class="faint">${t("Browser ID:")} <span class="mono">${deviceId.slice(0, 12)}…</span></p>
+      <button class="primary" @click=${() => this.link.retry()}>${t("Try again")}</button>`;
   }
 
   private form(message: string | undefined): TemplateResult {
-    const word = this.kind === "token" ? "Token" : "Password";
-    return html`<h1>Sign in</h1>
+    const word = this.kind === "token" ? t("Token") : t("Password");
+    return html`<h1>${t("Sign in")}</h1>
       ${message ? html`<p class="note warn" role="alert">${message}</p>` : nothing}
-      <p>On the gateway's machine, run this and open the link it prints. The link works once, for 10 minutes.</p>
+      <p>${t("On the gateway's machine, run this and open the link it prints. The link works once, for 10 minutes.")}</p>
       <pre>${this.program} dashboard</pre>
       <form class="stack" @submit=${this.submit}>
-        <fieldset class="row" aria-label="Sign in with">
-          ${(["token", "password"] as const).map(
-            (kind) =>
-              html`<label class="row"><input type="radio" name="kind" .checked=${this.kind === kind} @change=${() => (this.kind = kind)} />${kind}</label>`,
-          )}
-        </fieldset>
+        <oc-segmented
+          label=${t("Sign in with")}
+          .value=${this.kind}
+          .options=${[
+            { value: "token", label: t("Token") },
+            { value: "password", label: t("Password") },
+          ]}
+          @choose=${(event: CustomEvent<"token" | "password">) => (this.kind = event.detail)}
+        ></oc-segmented>
         <label>
-          ${word} of the gateway
+          ${t`${word} of the gateway`}
           <input name="secret" type="password" autocomplete="current-password" required ?disabled=${this.busy} />
         </label>
-        <button class="primary" ?disabled=${this.busy}>${this.busy ? "Signing in…" : "Sign in"}</button>
+        <button class="primary" ?disabled=${this.busy}>${this.busy ? t("Signing in…") : t("Sign in")}</button>
       </form>
-      <p class="faint">It is used once to give this browser its own token, and is not stored.</p>`;
+      <p class="faint">${t("It is used once to give this browser its own token, and is not stored.")}</p>`;
   }
 
   protected override render(): TemplateResult {
     const { value } = this.connection;
     return html`<div class="card stack">
-      <img src="icon.svg" alt="OpenClaw" />
-      ${value.kind === "pairing" ? this.pairing(value.deviceId) : value.kind === "login" ? this.form(value.message) : html`<p role="status" class="soft">Connecting…</p>`}
+      <img src="icon.svg" alt=${t("OpenClaw")} />
+      ${value.kind === "pairing" ? this.pairing(value.deviceId) : value.kind === "login" ? this.form(value.message) : html`<p role="status" class="soft">${t("Connecting…")}</p>`}
     </div>`;
   }
 }

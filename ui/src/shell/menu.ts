@@ -1,22 +1,22 @@
-import { css, html, LitElement, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { keep } from "../base/keep.ts";
 import { Watch } from "../base/signal.ts";
 import { icon, type IconName } from "../look/icons.ts";
+import { plural } from "../base/figures.ts";
 import { sheet } from "../look/sheet.ts";
+import { count } from "../parts/state.ts";
 import type { ThemeChoice } from "../look/theme.ts";
 import type { PageContext } from "./context.ts";
-import { PAGE_GROUPS, PAGES, type PageEntry, type PageGroup } from "./pages.ts";
+import { isShown, PAGE_GROUPS, PAGES, type PageEntry, type PageGroup } from "./pages.ts";
 import { place } from "./router.ts";
+import { chooseLanguage, language, LANGUAGES, t } from "../words/words.ts";
 
 const THEMES: readonly { readonly choice: ThemeChoice; readonly label: string; readonly icon: IconName }[] = [
-  { choice: "system", label: "System", icon: "half" },
-  { choice: "light", label: "Light", icon: "sun" },
-  { choice: "dark", label: "Dark", icon: "moon" },
+  { choice: "system", label: t("System"), icon: "half" },
+  { choice: "light", label: t("Light"), icon: "sun" },
+  { choice: "dark", label: t("Dark"), icon: "moon" },
 ];
-
-/** In the bar of a phone; the others are behind "More". */
-const ON_PHONE: ReadonlySet<string> = new Set(["chat", "overview", "jobs", "memory"]);
 
 const FIND_KEYS = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘K" : "Ctrl K";
 
@@ -31,6 +31,12 @@ const look = css`
     width: 216px;
     height: 100%;
     padding: 12px 8px 8px 12px;
+  }
+  .pages {
+    display: flex;
+    flex: 1;
+    flex-direction: column;
+    min-height: 0;
     overflow: hidden auto;
     scrollbar-width: none;
   }
@@ -43,7 +49,7 @@ const look = css`
     gap: 10px;
     min-height: 40px;
     padding: 4px 7px;
-    font-size: 13px;
+    font-size: var(--type-ui);
     font-weight: 600;
   }
   .brand img {
@@ -57,19 +63,20 @@ const look = css`
     padding: 0 6px 0 8px;
     color: var(--ink-faint);
     font-weight: 400;
+    white-space: nowrap;
+  }
+  .find .word {
+    flex: 1;
+    overflow: hidden;
+    text-align: start;
+    text-overflow: ellipsis;
   }
   kbd {
     margin-inline-start: auto;
-    padding: 0 5px;
-    font: 11px/18px var(--font);
-    color: var(--ink-soft);
-    background: var(--sunken);
-    border: 1px solid var(--line);
-    border-radius: 4px;
   }
   h2 {
     padding: 14px 9px 4px;
-    font-size: 12px;
+    font-size: var(--type-small);
     line-height: 16px;
     font-weight: 500;
     color: var(--ink-faint);
@@ -96,7 +103,7 @@ const look = css`
     box-shadow: none;
     color: var(--ink-soft);
     text-decoration: none;
-    font-size: 13px;
+    font-size: var(--type-ui);
     font-weight: 500;
   }
   a:hover,
@@ -109,13 +116,27 @@ const look = css`
     color: var(--ink);
   }
   .foot {
-    margin-top: auto;
+    display: flex;
+    gap: 2px;
     padding-top: 6px;
     border-top: 1px solid var(--line);
   }
-  .foot .item {
-    width: 100%;
+  .narrow .foot {
+    flex-direction: column;
   }
+  .foot .fold {
+    margin-inline-start: auto;
+  }
+  /* Every page is in sight on a laptop. */
+  @media (max-height: 860px) {
+    a {
+      min-height: 26px;
+    }
+    h2 {
+      padding: 4px 9px 2px;
+    }
+  }
+  .foot .word,
   .narrow .word,
   .narrow kbd {
     position: absolute;
@@ -124,78 +145,43 @@ const look = css`
     overflow: hidden;
     clip-path: inset(50%);
   }
-  .phone {
-    display: none;
+  .gateway b {
+    display: block;
+    font-size: var(--type-ui);
+    line-height: 16px;
+    font-weight: 600;
   }
-`;
-
-const phoneLook = css`
-  @media (max-width: 720px) {
+  .gateway small {
+    display: flex;
+    align-items: center;
+    gap: 5px;
+    font-size: var(--type-small);
+    line-height: 16px;
+    font-weight: 400;
+    color: var(--ink-faint);
+  }
+  a .counter {
+    margin-inline-start: auto;
+  }
+  .narrow a .counter {
+    position: absolute;
+    margin: -14px 0 0 14px;
+  }
+  @media (max-width: 760px) {
     :host {
-      border-top: 1px solid var(--line);
-    }
-    nav,
-    nav.narrow {
-      flex-direction: row;
-      justify-content: space-around;
-      width: auto;
-      height: auto;
-      padding: 4px 4px calc(4px + env(safe-area-inset-bottom));
-    }
-    .brand,
-    .find,
-    .foot,
-    h2 {
       display: none;
-    }
-    .narrow .word {
-      position: static;
-      width: auto;
-      height: auto;
-      clip-path: none;
-    }
-    a,
-    .item {
-      flex: 1;
-      flex-direction: column;
-      justify-content: center;
-      gap: 1px;
-      font-size: 11px;
-      line-height: 16px;
-      min-height: 46px;
-      padding: 4px 2px;
-    }
-    a[aria-current="page"] {
-      background: none;
-      color: var(--accent-text);
-    }
-    a.later {
-      display: none;
-    }
-    .phone {
-      display: flex;
-    }
-    nav.all {
-      flex-wrap: wrap;
-    }
-    nav.all a {
-      display: flex;
-      flex: 0 0 25%;
     }
   }
 `;
 
-/** The sidebar: search, pages, theme. On a phone, a bar at the bottom. */
+/** The sidebar: gateway, search, pages, theme. A phone has the tab bar instead. */
 export class Menu extends LitElement {
-  static override styles = [sheet, look, phoneLook];
+  static override styles = [sheet, look];
   context!: PageContext;
   @state() private narrow = keep.text("menu") === "narrow";
-  @state() private all = false;
-  private readonly route = new Watch(
-    this,
-    () => this.context.router.route,
-    () => (this.all = false),
-  );
+  private readonly route = new Watch(this, () => this.context.router.route);
+  private readonly connection = new Watch(this, () => this.context.link.state);
+  private readonly waiting = new Watch(this, () => this.context.approvals.state);
   private readonly theme = new Watch(this, () => this.context.theme.choice);
 
   private fold(): void {
@@ -208,43 +194,55 @@ export class Menu extends LitElement {
     this.context.theme.choose(THEMES[(at + 1) % THEMES.length]!.choice);
   }
 
+  private nextLanguage(): void {
+    const at = LANGUAGES.findIndex(({ tag }) => tag === language);
+    chooseLanguage(LANGUAGES[(at + 1) % LANGUAGES.length]!.tag);
+  }
+
   private find(): void {
     this.dispatchEvent(new CustomEvent("find", { bubbles: true, composed: true }));
   }
 
   private link(page: PageEntry): TemplateResult {
-    return html`<a
-      href=${place(page.path)}
-      class=${ON_PHONE.has(page.path) ? "" : "later"}
-      title=${this.narrow ? page.title : ""}
-      aria-current=${this.route.value.page === page.path ? "page" : "false"}
-      >${icon(page.icon, 16)}<span class="word">${page.title}</span></a
+    const waiting = this.waiting.value.waiting.length;
+    return html`<a href=${place(page.path)} title=${this.narrow ? page.title : ""} aria-current=${this.route.value.page === page.path ? "page" : "false"}
+      >${icon(page.icon, 16)}<span class="word">${page.title}</span
+      >${page.path === "approvals" ? count(waiting, plural(waiting, t("approval waiting"), t("approvals waiting"))) : nothing}</a
     >`;
   }
 
   protected override render(): TemplateResult {
     const theme = THEMES.find(({ choice }) => choice === this.theme.value)!;
-    const inGroup = (group: PageGroup | undefined): TemplateResult[] => PAGES.filter((page) => page.group === group).map((page) => this.link(page));
-    return html`<nav aria-label="Pages" class="${this.narrow ? "narrow" : ""} ${this.all ? "all" : ""}">
-      <div class="brand"><img src="icon.svg" alt="" /><span class="word">OpenClaw</span></div>
-      <button class="find" title=${this.narrow ? `Search (${FIND_KEYS})` : ""} @click=${this.find}>
-        ${icon("search", 16)}<span class="word">Search or run</span><kbd>${FIND_KEYS}</kbd>
+    const { name } = LANGUAGES.find(({ tag }) => tag === language)!;
+    const isOpen = this.connection.value.kind === "open";
+    const inGroup = (group: PageGroup | undefined): TemplateResult[] =>
+      PAGES.filter((page) => page.group === group && isShown(page)).map((page) => this.link(page));
+    return html`<nav aria-label=${t("Pages")} class=${this.narrow ? "narrow" : ""}>
+      <div class="brand gateway">
+        <img src="icon.svg" alt="" /><span class="word"
+          ><b>${t("OpenClaw")}</b><small><i class="dot ${isOpen ? "good" : "warn"}"></i>${isOpen ? location.host : t("Reconnecting")}</small></span
+        >
+      </div>
+      <button class="find" title=${this.narrow ? t`Search (${FIND_KEYS})` : ""} @click=${this.find}>
+        ${icon("search", 16)}<span class="word">${t("Search or run")}</span><kbd>${FIND_KEYS}</kbd>
       </button>
-      ${inGroup(undefined)}
-      ${PAGE_GROUPS.map(
-        (group) =>
-          html`<h2>${group}</h2>
-            ${inGroup(group)}`,
-      )}
-      <button class="item phone" aria-expanded=${this.all} @click=${() => (this.all = !this.all)}>
-        ${icon("more", 16)}<span>${this.all ? "Less" : "More"}</span>
-      </button>
+      <div class="pages">
+        ${inGroup(undefined)}
+        ${PAGE_GROUPS.map(
+          (group) =>
+            html`<h2>${group}</h2>
+              ${inGroup(group)}`,
+        )}
+      </div>
       <div class="foot">
-        <button class="item" title="Theme: ${theme.label}" @click=${this.nextTheme}>
-          ${icon(theme.icon, 16)}<span class="word">Theme: ${theme.label}</span>
+        <button class="item" title=${t`Theme: ${theme.label}`} @click=${this.nextTheme}>
+          ${icon(theme.icon, 16)}<span class="word">${t`Theme: ${theme.label}`}</span>
         </button>
-        <button class="item" @click=${this.fold} aria-expanded=${!this.narrow}>
-          ${icon(this.narrow ? "right" : "left", 16)}<span class="word">${this.narrow ? "Expand sidebar" : "Collapse sidebar"}</span>
+        <button class="item" title=${t`Language: ${name}`} @click=${this.nextLanguage}>
+          ${icon("globe", 16)}<span class="word" lang=${language}>${name}</span>
+        </button>
+        <button class="item fold" title=${this.narrow ? t("Expand sidebar") : t("Collapse sidebar")} @click=${this.fold} aria-expanded=${!this.narrow}>
+          ${icon("fold", 16)}<span class="word">${this.narrow ? t("Expand sidebar") : t("Collapse sidebar")}</span>
         </button>
       </div>
     </nav>`;

@@ -10,10 +10,7 @@ export const HEARTBEAT_ACK = "HEARTBEAT_OK";
 export function replyTagsSection(): string {
   return lines(
     "## Reply Tags",
-    "One tag in your answer makes it a quoted reply where the channel can do that; it is taken out before sending.",
-    "- [[reply_to_current]] quotes the message you are answering. This is the one to use.",
-    "- [[reply_to:<id>]] quotes another message, if you were given its id.",
-    "Spaces inside do not matter: [[ reply_to_current ]], [[ reply_to: 123 ]].",
+    "[[reply_to_current]] in an answer makes it a quoted reply where the channel can do that; [[reply_to:<id>]] quotes another message. The tag is not shown.",
   );
 }
 
@@ -21,14 +18,14 @@ export function messagingSection(facts: PromptFacts): string {
   const channels = [...(facts.channels ?? [])].sort().map((channel) => oneLine(channel));
   return lines(
     "## Messaging",
-    "- What you answer goes back to where the message came from; OpenClaw delivers it. Never reach a messenger with commands or web requests of your own.",
+    "- Your answer goes back to where the message came from. Never reach a messenger with commands or web requests of your own.",
     hasTool(facts, "sessions_send") && "- Another session: `sessions_send(sessionKey, message)`.",
     hasTool(facts, "subagents") && "- Sub-agents: `subagents(action=list|steer|kill)`.",
-    "- `[System Message] …` is for you; users do not see it. If one reports finished work (a job, a sub-agent) and asks you to tell the user, tell it in your own words, neither copied nor kept silent.",
+    "- `[System Message] …` is for you alone. If it reports finished work for the user, pass that on in your own words.",
     hasTool(facts, "message") &&
       lines(
         "### message tool",
-        "- For messages that are not the answer, and for polls, reactions and other actions of a channel. `action=send` needs `to` and `message`.",
+        "- For messages that are not the answer, and for polls, reactions and the like. `action=send` needs `to` and `message`.",
         channels.length > 1 && `- Say which channel: \`channel\` is one of ${channels.join("|")}.`,
         `- If you sent your answer with it, end with ${SILENT_REPLY} alone, or it arrives twice.`,
       ),
@@ -38,8 +35,7 @@ export function messagingSection(facts: PromptFacts): string {
 export function silentRepliesSection(): string {
   return lines(
     "## Silent Replies",
-    `Nothing to say? Then the whole answer is: ${SILENT_REPLY}`,
-    "It stands alone: no other word, no quotation marks, no formatting, and never at the end of a real answer.",
+    `Nothing to say? Then the whole answer is ${SILENT_REPLY}, without any other word or formatting; never put it behind a real answer.`,
   );
 }
 

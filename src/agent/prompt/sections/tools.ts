@@ -35,14 +35,18 @@ export function hasTool(facts: PromptFacts, name: string): boolean {
   return facts.tools.some((tool) => tool.name.toLowerCase() === name);
 }
 
+/** Skills and documentation are files: without a tool that reads them, naming them is of no use. */
+export const canReadFiles = (facts: PromptFacts): boolean => hasTool(facts, "read") || hasTool(facts, "exec");
+
 export function toolingSection(facts: PromptFacts): string {
   return lines(
     "## Tooling",
     facts.tools.length === 0
       ? "This run has no tools: answer with what you know, and say so when a task needs one."
-      : "The tools of this run, after policy. Use the names exactly as written; nothing else can be called.",
+      : "The tools of this run; nothing else can be called.",
     toolList(facts.tools),
-    "`TOOLS.md` is the user's notebook about their own equipment. It neither grants nor removes a tool.",
+    facts.files.files.some(({ name, text }) => name === "TOOLS.md" && text !== "") &&
+      "`TOOLS.md` has the user's notes about their equipment; it neither grants nor removes a tool.",
     hasTool(facts, "exec") && commandLine(facts),
     hasTool(facts, "exec") &&
       hasTool(facts, "process") &&
@@ -62,7 +66,6 @@ function commandLine({ host, sandbox, outputChars }: PromptFacts): string {
 export function toolStyleSection(): string {
   return lines(
     "## Tool Call Style",
-    "Call tools without announcing them. Say a sentence first when the work has many steps, is hard to follow, cannot be undone (deleting, sending, paying), or when you are asked to explain.",
-    "Such sentences are short, in everyday words, and tell something the call itself does not.",
+    "Call tools without announcing them. Say a short sentence first only when the work is long, cannot be undone (deleting, sending, paying), or when asked.",
   );
 }

@@ -9,7 +9,7 @@ export function workspaceSection(facts: PromptFacts): string {
     "## Workspace",
     `Working folder: ${inside === undefined ? folder : oneLine(inside)}`,
     inside === undefined
-      ? "Files belong here unless you are asked to put them elsewhere."
+      ? "Files belong here unless asked otherwise."
       : `Commands run in that folder; \`read\`, \`write\`, \`edit\` and \`apply_patch\` count from ${folder} on the host. Relative paths mean the same in both.`,
     ...(facts.workspaceNotes ?? []).map((note) => oneLine(note)),
   );
@@ -54,26 +54,27 @@ export function timeSection(facts: PromptFacts): string | undefined {
   );
 }
 
+/** The prompt names the folder once. */
+const shownPath = (path: string, folder: string): string => (path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path);
+
 const isShown = (file: PromptFacts["files"]["files"][number]): boolean => file.text !== "";
 
 export function filesNoticeSection(facts: PromptFacts): string | undefined {
   if (!facts.files.files.some(isShown)) return undefined;
-  return lines(
-    "## Workspace Files (injected)",
-    "Workspace files that the user maintains are included below, under Project Context. They are read again for every turn.",
-  );
+  return lines("## Workspace Files (injected)", "They stand below, under Project Context, as they are now.");
 }
 
 export function projectContextSection(facts: PromptFacts): string | undefined {
   const files = facts.files.files.filter(isShown);
   if (files.length === 0) return undefined;
+  const unfilled = facts.files.files.filter((file) => file.unfilled).map(({ name }) => oneLine(name));
   const hasSoul = files.some((file) => file.name.toLowerCase() === "soul.md" && !file.missing);
   return [
     lines(
       "# Project Context",
-      "The user's files, as they are now:",
-      hasSoul && "SOUL.md says who you are: speak and act as it describes, in a voice of your own, unless something above forbids it.",
+      hasSoul && "SOUL.md says who you are: speak and act as it describes unless something above forbids it.",
+      unfilled.length > 0 && `Not filled in yet: ${unfilled.join(", ")}.`,
     ),
-    ...files.map((file) => `## ${oneLine(file.path)}\n\n${file.text}`),
+    ...files.map((file) => `## ${oneLine(shownPath(file.path, facts.workspaceDir))}\n\n${file.text}`),
   ].join("\n\n");
 }

@@ -42,17 +42,17 @@ export function checkSkill(folder: string): CheckedSkill {
     void remarks.push({ severity, message, file, ...(line === undefined ? {} : { line }) });
   if (skill.name !== basename(folder)) add("warning", `the name ${skill.name} is not that of its folder, ${basename(folder)}`);
   if (skill.description.length > MOST_DESCRIPTION_CHARS) {
-    add("warning", `the description has ${skill.description.length} characters; every prompt pays for it, ${MOST_DESCRIPTION_CHARS} are enough`);
+    add("warning", `the description has ${skill.description.length} characters; it is part of every prompt, so keep it within ${MOST_DESCRIPTION_CHARS}`);
   }
   for (const { line, text: left } of templateLines(text))
-    add("warning", `is not filled in: ${JSON.stringify(left)} is what the template says`, SKILL_FILE, line);
+    add("warning", `is not filled in: ${JSON.stringify(left)} is the text of the template`, SKILL_FILE, line);
   const lines = text.split("\n").length;
   if (lines > MOST_LINES) add("warning", `it has ${lines} lines; move details into files that it names`);
   const ways = new Set(["darwin", "linux", "win32"].flatMap((platform) => waysOf(skill.install, platform).map(({ id }) => id)));
   if (ways.size < skill.install.length)
     add("error", `${skill.install.length - ways.size} of ${skill.install.length} entries of install cannot be used: check kind and names`);
   for (const path of namedFiles(text))
-    if (!isInside(folder, join(folder, path)) || !existsSync(join(folder, path))) add("error", `names {baseDir}/${path}, which is not there`);
+    if (!isInside(folder, join(folder, path)) || !existsSync(join(folder, path))) add("error", `names {baseDir}/${path}, which does not exist`);
   const known = new Set([...skill.requires.bins, ...skill.requires.anyBins, ...BASIC_PROGRAMS]);
   for (const { program, line } of foreign(fencedPrograms(text), known)) add("error", `runs ${program}, which is not in requires.bins`, SKILL_FILE, line);
   for (const file of shellScripts(folder)) {

@@ -9,7 +9,7 @@ const uv = { kind: "uv", package: "pyjq", label: "Install with uv" };
 const download = { kind: "download", url: "https://example.com/jq" };
 const ids = (written: readonly unknown[], host = LINUX): string[] => offeredWays(written, host).map(({ id }) => id);
 
-test("one way is offered, the best for the machine", () => {
+test("offers the one way that suits the machine best", () => {
   expect(ids([brew, node])).toEqual(["node-1"]);
   expect(ids([brew, node], MAC)).toEqual(["b"]);
   expect(ids([brew, node], { ...MAC, preferBrew: false })).toEqual(["node-1"]);
@@ -17,21 +17,21 @@ test("one way is offered, the best for the machine", () => {
   expect(ids([brew])).toEqual(["b"]);
 });
 
-test("a way whose installer is neither there nor to be had comes after one that works", () => {
+test("ranks a way whose installer is neither installed nor installable after one that works", () => {
   expect(ids([uv, node], { ...LINUX, installers: new Set(["npm"]) })).toEqual(["node-1"]);
   expect(ids([uv, node], { ...LINUX, installers: new Set() })).toEqual(["uv-0"]);
 });
 
-test("downloads are all offered when there is nothing else", () => {
+test("offers all downloads when there is nothing else", () => {
   expect(ids([download, download])).toEqual(["download-0", "download-1"]);
 });
 
-test("ways for other systems and what is none are passed over", () => {
+test("skips other platforms and invalid entries", () => {
   expect(ids([{ ...node, os: ["win32"] }, uv])).toEqual(["uv-1"]);
   expect(ids([null, 5, {}, { kind: "curl" }, []])).toEqual([]);
 });
 
-test("labels are those written, else they name what is installed", () => {
+test("uses the skill's label, else one that names the package", () => {
   expect(offeredWays([uv], LINUX)).toMatchObject([{ id: "uv-0", kind: "uv", label: "Install with uv", bins: [] }]);
   expect(offeredWays([brew], MAC)[0]?.label).toBe("Install jq (brew)");
 });

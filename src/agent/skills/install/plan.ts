@@ -73,7 +73,7 @@ function stepsOf(way: InstallWay, host: InstallHost): readonly InstallStep[] | s
       return canBrew(host) ? [running("brew", "install", "uv"), install] : NO_UV;
     }
     default:
-      return download ? [{ kind: "download", download }] : "it does not say what to download";
+      return download ? [{ kind: "download", download }] : "it does not name a download";
   }
 }
 

@@ -22,7 +22,7 @@ const promptOf = (text: string): string =>
     text,
     "",
     "If it asks you to send a message, use the tool `message` with the action `send`, and name the recipient in `target`.",
-    "Your final answer is sent to nobody. When you are done, or when there is nothing to do, answer NO_REPLY.",
+    "Your final answer is not sent to anyone. When you are done, or when there is nothing to do, answer NO_REPLY.",
   ].join("\n");
 
 /** Undefined when there is none, or nothing in it. */
@@ -59,7 +59,7 @@ export async function bootMd(deps: BundledDeps): Promise<InternalHookHandler> {
     const text = await readBootFile(workspaceOf(agentId));
     if (text === undefined) return;
     const sessionKey = bootSession(agentId);
-    if (left.has(agentId)) return log.info(`BOOT.md of ${agentId} continues from the previous process`);
+    if (left.has(agentId)) return log.info(`BOOT.md of ${agentId} resumed from the previous process`);
     const entry = {
       sessionId: sessionIdAt(startedAt, ids.hex(4)),
       updatedAt: startedAt,

@@ -26,7 +26,7 @@ async function matches(workspaceDir: string, pattern: string, warn: (text: strin
     if (NAMES.has(basename(path))) found.push(path);
     if (found.length >= MOST_FILES) break;
   }
-  if (looked > MOST_LOOKED_AT) warn(`the pattern ${JSON.stringify(pattern)} matches too much: only the first ${MOST_LOOKED_AT} entries were looked at`);
+  if (looked > MOST_LOOKED_AT) warn(`the pattern ${JSON.stringify(pattern)} matches too much: only the first ${MOST_LOOKED_AT} entries were checked`);
   return found.sort();
 }
 

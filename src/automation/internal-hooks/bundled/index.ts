@@ -36,6 +36,6 @@ const HANDLERS: Readonly<Record<string, (deps: BundledDeps) => InternalHookHandl
 
 export async function bundledHandler(name: string, deps: BundledDeps): Promise<InternalHookHandler> {
   const create = HANDLERS[name];
-  if (!create) throw new AppError("NOT_FOUND", `this program has no hook ${JSON.stringify(name)}`);
+  if (!create) throw new AppError("NOT_FOUND", `there is no bundled hook ${JSON.stringify(name)}`);
   return create(deps);
 }

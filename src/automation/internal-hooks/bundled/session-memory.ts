@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { usageRow } from "../../../agent/index.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { failpoint } from "../../../base/failpoints.ts";
-import { shownText, withoutEnvelope } from "../../../base/message-text.ts";
+import { shownText } from "../../../base/message-text.ts";
 import { isRecord } from "../../../base/records.ts";
 import { createRootedFiles } from "../../../base/rooted-files.ts";
 import { clip } from "../../../base/text.ts";
@@ -34,9 +34,6 @@ interface Conversation {
 
 const sessionIdOf = (entry: unknown): string | undefined => (isRecord(entry) && typeof entry["sessionId"] === "string" ? entry["sessionId"] : undefined);
 
-/** What channels put in front of a message for the model. */
-const BLOCKS = /^(?:[^\n]{1,80} \(untrusted, for context only\):\n```json\n[\s\S]*?\n```\s*)+/;
-
 /**
  * The message of a line of the transcript, as `user: …` or `assistant: …`; undefined for everything else, commands, what other sessions wrote, and what
  * this program asked for.
@@ -47,8 +44,7 @@ function shownLine(line: string): string | undefined {
   if (!isRecord(message) || (message["role"] !== "user" && message["role"] !== "assistant")) return undefined;
   const { role, provenance } = message;
   if (isRecord(provenance) && provenance["kind"] === "inter_session") return undefined;
-  const shown = shownText(message);
-  const text = role === "user" ? withoutEnvelope(shown.replace(BLOCKS, "")).trim() : shown;
+  const text = shownText(message);
   return text === "" || text.startsWith("/") || text === GREETING ? undefined : `${role}: ${text}`;
 }
 
@@ -167,6 +163,6 @@ export function sessionMemory(deps: BundledDeps): InternalHookHandler {
     failpoint("session-memory.saved");
     log.info(`the conversation was saved to ${path}`, { sessionKey });
     if (settings["llmSlug"] === false) return;
-    void nameFile(path, folder, date, conversation).catch((error: unknown) => log.debug(`no name was found for ${path}: ${messageOf(error)}`));
+    void nameFile(path, folder, date, conversation).catch((error: unknown) => log.debug(`no name could be generated for ${path}: ${messageOf(error)}`));
   };
 }

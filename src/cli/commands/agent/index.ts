@@ -5,24 +5,24 @@ import { defineCommand, JSON_OPTION, type Values } from "../../command.ts";
 import { withGateway } from "../../gateway-call.ts";
 import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
-import { sayWhatWaits } from "./waiting.ts";
+import { reportPendingApprovals } from "./waiting.ts";
 
 const OPTIONS = {
-  message: { type: "string", short: "m", value: "text", help: "what to say (required)" },
-  to: { type: "string", short: "t", value: "target", help: "as if this person or chat had written it" },
-  "session-id": { type: "string", value: "id", help: "in this session" },
-  agent: { type: "string", value: "id", help: "to this agent" },
-  thinking: { type: "string", value: "level", help: "off, minimal, low, medium, high or xhigh" },
-  channel: { type: "string", value: "id", help: "the channel of --to, or last" },
-  deliver: { type: "boolean", help: "send the answer to the chat, too" },
-  "reply-channel": { type: "string", value: "id", help: "send it over this channel instead" },
-  "reply-to": { type: "string", value: "target", help: "send it there instead" },
-  "reply-account": { type: "string", value: "id", help: "with this account" },
-  timeout: { type: "string", value: "seconds", help: "how long the answer may take (default 600, or as configured)" },
-  local: { type: "boolean", help: "answer in this process, without a running gateway" },
-  url: { type: "string", value: "ws", help: "ask this gateway (needs --token or --password)" },
-  token: { type: "string", value: "text", help: "the gateway's token, instead of the stored one" },
-  password: { type: "string", value: "text", help: "the gateway's password" },
+  message: { type: "string", short: "m", value: "text", help: "Message to send (required)" },
+  to: { type: "string", short: "t", value: "target", help: "Sender or chat whose session to use" },
+  "session-id": { type: "string", value: "id", help: "Session id to use" },
+  agent: { type: "string", value: "id", help: "Agent to send it to" },
+  thinking: { type: "string", value: "level", help: "Thinking level: off, minimal, low, medium, high or xhigh" },
+  channel: { type: "string", value: "id", help: "Channel of --to, or last" },
+  deliver: { type: "boolean", help: "Also send the reply to the chat" },
+  "reply-channel": { type: "string", value: "id", help: "Channel to deliver the reply on" },
+  "reply-to": { type: "string", value: "target", help: "Chat to deliver the reply to" },
+  "reply-account": { type: "string", value: "id", help: "Account to deliver the reply with" },
+  timeout: { type: "string", value: "seconds", help: "Time limit for the reply, in seconds (default 600, or as configured)" },
+  local: { type: "boolean", help: "Run the agent in this process, without a gateway" },
+  url: { type: "string", value: "ws", help: "Gateway to connect to (needs --token or --password)" },
+  token: { type: "string", value: "text", help: "Gateway token, instead of the stored one" },
+  password: { type: "string", value: "text", help: "Gateway password" },
   json: JSON_OPTION,
 } as const;
 
@@ -34,9 +34,9 @@ const GRACE_MS = 5000;
 
 function paramsOf(values: Flags, seconds: number | undefined): MethodParams<"agent"> {
   const message = values.message?.trim();
-  if (!message) throw new AppError("INVALID_INPUT", 'expected what to say: openclaw agent --message "…" --agent main');
+  if (!message) throw new AppError("INVALID_INPUT", 'expected a message: openclaw agent --agent main --message "hello"');
   if (!values.to && !values["session-id"] && !values.agent)
-    throw new AppError("INVALID_INPUT", "expected one of --to, --session-id and --agent: whom is it for? openclaw agent --agent main --message …");
+    throw new AppError("INVALID_INPUT", 'expected one of --to, --session-id or --agent, such as: openclaw agent --agent main --message "hello"');
   const named = {
     to: values.to,
     sessionId: values["session-id"],
@@ -65,20 +65,20 @@ function show(io: Io, answer: MethodResult<"agent">, { json, seconds }: { readon
   if (answer.status !== "ok" || !answer.result) return 0;
   const { payloads, meta } = answer.result;
   if (!json)
-    for (const { text, mediaUrl } of payloads) {
+    for (const { text, mediaUrl, mediaUrls } of payloads) {
       if (text) io.out(`${text}\n`);
-      if (mediaUrl) io.out(`MEDIA:${mediaUrl}\n`);
+      for (const file of mediaUrls ?? (mediaUrl ? [mediaUrl] : [])) io.out(`MEDIA:${file}\n`);
     }
   if (meta["aborted"] === true) {
     const limit = seconds === undefined ? "the configured time (agents.defaults.timeoutSeconds)" : `${seconds} s`;
     io.err(
       meta["stopReason"] === "timeout"
-        ? `error: no answer within ${limit}; allow more with --timeout <seconds>\n`
-        : "error: the run was stopped before it was done\n",
+        ? `error: no reply within ${limit}; allow more time with --timeout <seconds>\n`
+        : "error: the run was stopped before it finished\n",
     );
     return 1;
   }
-  if (payloads.length === 0 && !json) io.err(`${createStyle(io.color).dim("(no answer, on purpose)")}\n`);
+  if (payloads.length === 0 && !json) io.err(`${createStyle(io.color).dim("(the agent chose not to reply)")}\n`);
   return 0;
 }
 
@@ -86,8 +86,8 @@ function show(io: Io, answer: MethodResult<"agent">, { json, seconds }: { readon
 export const agent = defineCommand({
   options: OPTIONS,
   examples: [
-    { line: `openclaw agent --agent main --message "hello"`, does: "ask the main agent" },
-    { line: `openclaw agent --agent main --message "hello" --json`, does: "for machines: the answer, the model, the tokens" },
+    { line: `openclaw agent --agent main --message "hello"`, does: "Send a message to the main agent" },
+    { line: `openclaw agent --agent main --message "hello" --json`, does: "Reply, model and token usage as JSON" },
   ],
   async run({ io, values }) {
     const seconds = secondsOf(values);
@@ -107,7 +107,7 @@ export const agent = defineCommand({
     };
     if (!json && io.color) io.err(`${createStyle(io.color).dim("asking …")}\n`);
     const answer = await withGateway(io, flags, async (client) => {
-      if (!json && io.redraw) sayWhatWaits(io, client, params.idempotencyKey);
+      if (!json && io.redraw) reportPendingApprovals(io, client, params.idempotencyKey);
       const done = (await client.call("agent", params, { timeoutMs, expectFinal: true })) as MethodResult<"agent">;
       return done;
     });

@@ -7,7 +7,7 @@ import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
 import { loadFor } from "../../config-source.ts";
 import { withGateway } from "../../gateway-call.ts";
 import type { Io } from "../../io.ts";
-import { sayWhatWaits } from "./waiting.ts";
+import { reportPendingApprovals } from "./waiting.ts";
 
 interface Showing {
   readonly json: boolean;
@@ -24,7 +24,7 @@ const UNKNOWN_POLLS = 25;
 
 const ask = (io: Io, params: MethodParams<"agent">, json: boolean) =>
   withGateway(io, { timeout: String(WAIT_MS) }, (client) => {
-    if (!json && io.redraw) sayWhatWaits(io, client, params.idempotencyKey);
+    if (!json && io.redraw) reportPendingApprovals(io, client, params.idempotencyKey);
     return client.call("agent", params, { timeoutMs: WAIT_MS, expectFinal: true });
   });
 
@@ -51,7 +51,7 @@ async function askInTurn(io: Io, params: MethodParams<"agent">, json: boolean): 
   for (let waited = 0; ; waited += 1) {
     const holder = lockHolder(lock);
     if (holder?.port !== undefined && !holder.temporary) {
-      io.err(`a gateway runs on this state folder (process ${holder.pid}): it answers\n`);
+      io.err(`A gateway is running on this state folder (process ${holder.pid}) and answers this message\n`);
       return await ask(io, params, json);
     }
     try {
@@ -59,7 +59,7 @@ async function askInTurn(io: Io, params: MethodParams<"agent">, json: boolean): 
     } catch (error) {
       const mayEnd = holder === undefined ? waited < UNKNOWN_POLLS : holder.temporary;
       if (!(error instanceof AppError) || error.code !== "LOCKED" || !mayEnd) throw error;
-      if (waited === 0) io.err("another openclaw uses this state folder for a turn: waiting for it to end\n");
+      if (waited === 0) io.err("Another openclaw process is using this state folder. Waiting for it to finish …\n");
       await wait(POLL_MS, undefined, { signal: io.signal() });
     }
   }

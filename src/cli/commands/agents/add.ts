@@ -13,12 +13,12 @@ import { askForAgent } from "./questions.ts";
 import { checkMatches, openAgents, parseBind, type AgentsView } from "./source.ts";
 
 const OPTIONS = {
-  workspace: { type: "string", value: "dir", help: "folder of its files (default: workspace-<id> in the state folder; required with --non-interactive)" },
-  model: { type: "string", value: "id", help: "its model, as provider/model or an alias (default: that of all agents)" },
-  "agent-dir": { type: "string", value: "dir", help: "folder of its credentials (default: agents/<id>/agent in the state folder)" },
-  bind: { type: "string", value: "channel[:account]", multiple: true, help: "messages that it answers; may be given several times" },
-  template: { type: "string", value: "name", help: "what it begins with; openclaw agents templates lists them" },
-  "non-interactive": { type: "boolean", help: "ask nothing" },
+  workspace: { type: "string", value: "dir", help: "Workspace folder (default: workspace-<id> in the state folder; required with --non-interactive)" },
+  model: { type: "string", value: "id", help: "Model, as provider/model or an alias (default: the default model)" },
+  "agent-dir": { type: "string", value: "dir", help: "Folder for its credentials (default: agents/<id>/agent in the state folder)" },
+  bind: { type: "string", value: "channel[:account]", multiple: true, help: "Route messages of this channel or account to it; repeatable" },
+  template: { type: "string", value: "name", help: "Template to start from; openclaw agents templates lists them" },
+  "non-interactive": { type: "boolean", help: "Don't ask questions" },
   json: JSON_OPTION,
 } as const;
 
@@ -27,10 +27,7 @@ export type AddValues = Values<typeof OPTIONS>;
 /** A name becomes an id and the name of a folder. */
 function checkName(name: string): string {
   if (/[\\/]|\.\./.test(name)) {
-    throw new AppError(
-      "INVALID_INPUT",
-      `${JSON.stringify(name.slice(0, 80))} cannot be the name of an agent: its id is the name of a folder; use letters, digits, spaces, "_" and "-"`,
-    );
+    throw new AppError("INVALID_INPUT", `${JSON.stringify(name.slice(0, 80))} is not a valid agent name: use letters, digits, spaces, "_" and "-"`);
   }
   return name;
 }
@@ -59,26 +56,26 @@ function show(io: Io, added: AddedAgent, gateway: GatewayAnswer, notes: readonly
   io.out(
     `Added agent ${style.bold(agentId)}${name.toLowerCase() === agentId ? "" : ` (${escapeLine(name)})`}${template ? `, from the template ${template.id}` : ""}\n`,
   );
-  io.out(row("workspace", `${workspace}${made.length > 0 ? ` (${made.join(", ")})` : " (its files were there)"}`));
+  io.out(row("workspace", `${workspace}${made.length > 0 ? ` (${made.join(", ")})` : " (existing files kept)"}`));
   for (const binding of bindings.added) io.out(row("answers", binding));
   for (const binding of bindings.skipped) io.out(row("answers", `${binding} (already bound)`));
   for (const conflict of bindings.conflicts) io.err(`${style.yellow("warning:")} ${conflictText(conflict)}\n`);
   for (const note of notes) io.err(`${note}\n`);
-  io.out(io.runnable(`\n${describeAnswer(gateway)}\nTalk with it:  openclaw agent --agent ${agentId} --message "hello"\n`));
+  io.out(io.runnable(`\n${describeAnswer(gateway)}\nTry it:  openclaw agent --agent ${agentId} --message "hello"\n`));
 }
 
 export const add = defineCommand({
   positionals: "[name]",
   options: OPTIONS,
   examples: [
-    { line: "openclaw agents add coder --template coder", does: "an agent for code, in a workspace of its own" },
+    { line: "openclaw agents add coder --template coder", does: "Add a coding agent with its own workspace" },
     {
       line: "openclaw agents add night --workspace ~/night --bind telegram --non-interactive --json",
-      does: "one that answers a channel, for scripts",
+      does: "Add an agent for a channel, from a script",
     },
   ],
   async run({ io, values, positionals }) {
-    if (positionals.length > 1) throw new AppError("INVALID_INPUT", `expected one name, got ${positionals.length} words; a name with spaces needs quotes`);
+    if (positionals.length > 1) throw new AppError("INVALID_INPUT", `expected one name, got ${positionals.length} words; quote a name with spaces`);
     const silent = values["non-interactive"] === true || values.json === true || !io.interactive;
     if (values["non-interactive"] && !values.workspace?.trim())
       throw new AppError("INVALID_INPUT", "--non-interactive needs --workspace with the folder of the agent's files");
@@ -108,7 +105,9 @@ async function addOne(io: Io, view: AgentsView, name: string, values: AddValues)
   const resumed =
     earlier === 0
       ? []
-      : [`${earlier === 1 ? "1 session" : `${earlier} sessions`} of an earlier agent ${agentId} are there, and go on: openclaw sessions --agent ${agentId}`];
+      : [
+          `${earlier === 1 ? "1 session" : `${earlier} sessions`} of an earlier agent ${agentId} still exist and are used again. See them with: openclaw sessions --agent ${agentId}`,
+        ];
   const notes = [...added.notes, ...waiting, ...resumed];
   const { gateway } = await view.applied();
   if (!values.json) show(io, added, gateway, notes);

@@ -11,7 +11,7 @@ import { channelId } from "../channels/source.ts";
 import { readPeer } from "../route.ts";
 import { agentKey, agentNamed, agentsOf, checkMatches, oneAgent, openAgents, parseBind } from "./source.ts";
 
-const AGENT = { type: "string", value: "id", help: "the agent, instead of the first word" } as const;
+const AGENT = { type: "string", value: "id", help: "Agent id, instead of the first argument" } as const;
 
 const MATCH_OPTIONS = {
   agent: AGENT,
@@ -19,14 +19,14 @@ const MATCH_OPTIONS = {
     type: "string",
     value: "channel[:account]",
     multiple: true,
-    help: "all messages of an account; may be given several times. telegram:* is every account",
+    help: "All messages of an account; repeatable. telegram:* means every account",
   },
-  channel: { type: "string", value: "id", help: "messages of this channel, such as telegram" },
-  account: { type: "string", value: "id", help: "that this account receives (default: default; * is any)" },
-  peer: { type: "string", value: "kind:id", help: "in this chat: user:<id>, group:<id> or channel:<id>" },
-  guild: { type: "string", value: "id", help: "on this Discord server" },
-  team: { type: "string", value: "id", help: "in this Slack or Teams team" },
-  role: { type: "string", value: "id", multiple: true, help: "of members with this role; may be given several times" },
+  channel: { type: "string", value: "id", help: "Channel, such as telegram" },
+  account: { type: "string", value: "id", help: "Account that receives them (default: default; * for any)" },
+  peer: { type: "string", value: "kind:id", help: "Chat: user:<id>, group:<id> or channel:<id>" },
+  guild: { type: "string", value: "id", help: "Discord server" },
+  team: { type: "string", value: "id", help: "Slack or Teams team" },
+  role: { type: "string", value: "id", multiple: true, help: "Role of the sender; repeatable" },
 } as const;
 
 type MatchFlags = Omit<Values<typeof MATCH_OPTIONS>, "agent">;
@@ -34,8 +34,7 @@ type MatchFlags = Omit<Values<typeof MATCH_OPTIONS>, "agent">;
 /** What the flags match; undefined when they name nothing. */
 function matchesFrom({ bind = [], channel, account, peer, guild, team, role }: MatchFlags): readonly BindingMatch[] | undefined {
   const details = [account, peer, guild, team, role].some((flag) => flag !== undefined);
-  if (channel === undefined && details)
-    throw new AppError("INVALID_INPUT", "--account, --peer, --guild, --team and --role are about a channel: name it with --channel");
+  if (channel === undefined && details) throw new AppError("INVALID_INPUT", "--account, --peer, --guild, --team and --role need --channel");
   if (channel !== undefined && channel.trim() === "") throw new AppError("INVALID_INPUT", "--channel: expected a channel, such as telegram, found nothing");
   const chat = peer === undefined ? undefined : readPeer("peer", peer);
   const described: readonly BindingMatch[] =
@@ -57,12 +56,12 @@ function matchesFrom({ bind = [], channel, account, peer, guild, team, role }: M
 
 /** Why a binding was not added, and what to do. */
 export function conflictText({ binding, agentId, path }: BindingPlan["conflicts"][number]): string {
-  return `${binding} is bound to agent "${agentId}" already: ${path} stands above it and decides; to change that, first: openclaw agents unbind ${agentId} ${unbindFlags(binding)}`;
+  return `${binding} is already bound to agent "${agentId}" by ${path}. To change that, first run: openclaw agents unbind ${agentId} ${unbindFlags(binding)}`;
 }
 
-/** The flags that name a binding, from its words. */
-function unbindFlags(words: string): string {
-  const [channel = "", ...fields] = words.split(" ");
+/** The flags of `agents unbind` for a binding, from its description. */
+function unbindFlags(description: string): string {
+  const [channel = "", ...fields] = description.split(" ");
   const names: Readonly<Record<string, string>> = { accountId: "account", peer: "peer", guildId: "guild", teamId: "team" };
   const flags = fields.flatMap((field) => {
     const [key = "", ...value] = field.split("=");
@@ -80,14 +79,18 @@ export const bind = defineCommand({
   positionals: "<agent>",
   options: { ...MATCH_OPTIONS, json: JSON_OPTION },
   examples: [
-    { line: "openclaw agents bind work --channel telegram --peer group:-1001234", does: "one group goes to this agent" },
-    { line: "openclaw agents bind work --bind telegram:office", does: "everything that an account receives" },
+    { line: "openclaw agents bind work --channel telegram --peer group:-1001234", does: "Route one group to this agent" },
+    { line: "openclaw agents bind work --bind telegram:office", does: "Route everything an account receives" },
   ],
   async run({ io, values, positionals }) {
     using view = await openAgents(io);
     const agent = agentNamed(view.config, oneAgent(positionals, values.agent, "openclaw agents bind work --channel telegram"));
     const matches = matchesFrom(values);
-    if (!matches) throw new AppError("INVALID_INPUT", `expected what to bind, such as: openclaw agents bind ${agent.id} --channel telegram --peer group:<id>`);
+    if (!matches)
+      throw new AppError(
+        "INVALID_INPUT",
+        `expected a channel or account to bind, such as: openclaw agents bind ${agent.id} --channel telegram --peer group:<id>`,
+      );
     const waiting = await checkMatches(io, view.config, matches);
     const plan = await view.roster.bind(agent.id, matches, "cli agents bind", { all: true });
     if (plan.conflicts.length > 0) {
@@ -98,37 +101,40 @@ export const bind = defineCommand({
     const result = await view.applied();
     if (values.json) return printJson(io, { agentId: agentKey(agent.id), added: plan.added, skipped: plan.skipped, conflicts: [], notes, ...result });
     const what = [...plan.added, ...plan.skipped].join("; ");
-    io.out(io.runnable(describeEdit(`${agentKey(agent.id)} answers ${escapeLine(what)}`, result)));
+    io.out(io.runnable(describeEdit(`${agentKey(agent.id)} now answers ${escapeLine(what)}`, result)));
     for (const note of notes) io.err(`${note}\n`);
   },
 });
 
 export const unbind = defineCommand({
   positionals: "<agent>",
-  options: { ...MATCH_OPTIONS, all: { type: "boolean", help: "all bindings of the agent" }, json: JSON_OPTION },
-  examples: [{ line: "openclaw agents unbind work --bind telegram:office", does: "these messages go to another agent again" }],
+  options: { ...MATCH_OPTIONS, all: { type: "boolean", help: "Remove all bindings of the agent" }, json: JSON_OPTION },
+  examples: [{ line: "openclaw agents unbind work --bind telegram:office", does: "Stop routing this account to the agent" }],
   async run({ io, values, positionals }) {
     using view = await openAgents(io);
     const agent = agentNamed(view.config, oneAgent(positionals, values.agent, "openclaw agents unbind work --channel telegram"));
     const matches = matchesFrom(values);
-    if (matches && values.all) throw new AppError("INVALID_INPUT", "--all removes every binding of the agent; leave the other flags away");
-    if (!matches && !values.all) throw new AppError("INVALID_INPUT", "expected what to unbind, with --bind or --channel, or --all");
+    if (matches && values.all) throw new AppError("INVALID_INPUT", "--all removes every binding of the agent; omit the other flags");
+    if (!matches && !values.all) throw new AppError("INVALID_INPUT", "expected --bind, --channel or --all");
     const removed = await view.roster.unbind(agent.id, matches, "cli agents unbind");
     const { describeBinding } = await loadRoster();
-    const words = removed.map(describeBinding);
+    const descriptions = removed.map(describeBinding);
     if (matches && removed.length === 0) {
-      throw new AppError("NOT_FOUND", `agent "${agentKey(agent.id)}" has no such binding; openclaw agents bindings ${agentKey(agent.id)} shows those it has`);
+      throw new AppError(
+        "NOT_FOUND",
+        `agent "${agentKey(agent.id)}" has no such binding; list its bindings with: openclaw agents bindings ${agentKey(agent.id)}`,
+      );
     }
     const result = await view.applied();
-    if (values.json) return printJson(io, { agentId: agentKey(agent.id), removed: words, ...result });
-    io.out(io.runnable(describeEdit(`${agentKey(agent.id)} no longer answers ${escapeLine(words.join("; ")) || "anything by a binding"}`, result)));
+    if (values.json) return printJson(io, { agentId: agentKey(agent.id), removed: descriptions, ...result });
+    io.out(io.runnable(describeEdit(`${agentKey(agent.id)} no longer answers ${escapeLine(descriptions.join("; ")) || "anything by a binding"}`, result)));
   },
 });
 
 export const bindings = defineCommand({
   positionals: "[agent]",
   options: { agent: AGENT, json: JSON_OPTION },
-  examples: [{ line: "openclaw agents bindings", does: "all of them, in the order of the file" }],
+  examples: [{ line: "openclaw agents bindings", does: "All bindings, in the order of the file" }],
   async run({ io, values, positionals }) {
     using view = await openAgents(io);
     const named = positionals[0] ?? values.agent;
@@ -141,9 +147,8 @@ export const bindings = defineCommand({
     );
     if (values.json) return printJson(io, rows);
     if (rows.length === 0) {
-      const all =
-        agentsOf(view.config).length === 1 ? "the only agent answers everything" : "the default agent answers everything that no binding sends elsewhere";
-      return io.out(`no bindings${wanted === undefined ? "" : ` of ${wanted}`}; ${all}\n`);
+      const all = agentsOf(view.config).length === 1 ? "the only agent answers all messages" : "the default agent answers all messages";
+      return io.out(`No bindings${wanted === undefined ? "" : ` for ${wanted}`}: ${all}\n`);
     }
     io.out(
       formatTable(

@@ -59,7 +59,7 @@ function placesOf(agent: Agent, { config, context, stateDir }: AgentsView) {
 
 async function confirmed(io: Io, agentId: string, { workspace, agentDir }: ReturnType<typeof placesOf>, force: boolean): Promise<boolean> {
   if (force) return true;
-  if (!io.interactive) throw new AppError("INVALID_INPUT", `deleting needs a yes: add --force, or run it on a terminal`);
+  if (!io.interactive) throw new AppError("INVALID_INPUT", `deleting an agent needs confirmation: add --force, or run this in a terminal`);
   io.err(`This removes agent ${agentId} and the bindings to it, and moves to the trash:\n  ${workspace}\n  ${agentDir}\n`);
   return io.confirm(`Delete ${agentId}?`);
 }
@@ -67,17 +67,17 @@ async function confirmed(io: Io, agentId: string, { workspace, agentDir }: Retur
 export const remove = defineCommand({
   positionals: "<id>",
   options: {
-    force: { type: "boolean", help: "do not ask" },
+    force: { type: "boolean", help: "Don't ask for confirmation" },
     json: JSON_OPTION,
   },
-  examples: [{ line: "openclaw agents delete work --force", does: "its files go to the trash of the state folder; nothing is erased" }],
+  examples: [{ line: "openclaw agents delete work --force", does: "Move its files to the trash in the state folder" }],
   async run({ io, values, positionals }) {
     using view = await openAgents(io);
     const agent = agentNamed(view.config, oneAgent(positionals, undefined, "openclaw agents delete work"));
     const agentId = agentKey(agent.id);
     const places = placesOf(agent, view);
     const folders = view.roster.foldersOf(agentId);
-    if (!(await confirmed(io, agentId, places, values.force ?? false))) return io.err("nothing was changed\n");
+    if (!(await confirmed(io, agentId, places, values.force ?? false))) return io.err("No changes made\n");
     const { removedBindings, removedAllow, disabledJobs } = await takeOut(io, view, agentId);
     const files = await view.roster.putAway(agentId, folders);
     if (values.json) return printJson(io, { agentId, ...places, removedBindings, removedAllow, disabledJobs, files });
@@ -87,7 +87,8 @@ export const remove = defineCommand({
       if (file.state === "moved") io.out(`  ${file.path} → ${file.to}\n`);
       if (file.state === "kept") io.out(`  ${file.path} stays: ${file.why}\n`);
     }
-    for (const { id, name } of disabledJobs) io.out(io.runnable(`  scheduled job ${escapeLine(name)} is switched off; remove it: openclaw cron rm ${id}\n`));
+    for (const { id, name } of disabledJobs)
+      io.out(io.runnable(`  scheduled job ${escapeLine(name)} is now disabled. Remove it with: openclaw cron rm ${id}\n`));
     io.out(io.runnable(`Its conversations stay in the database: openclaw sessions --agent ${agentId}\n`));
   },
 });

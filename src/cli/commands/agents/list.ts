@@ -72,7 +72,7 @@ async function listed({ config, context, stateDir }: AgentsView, withBindings: b
       bindings: details.length,
       ...(withBindings ? { bindingDetails: details } : {}),
       isDefault,
-      routes: [...details, ...(isDefault ? ["default: whatever no binding sends elsewhere"] : [])],
+      routes: [...details, ...(isDefault ? ["default: all messages without a binding"] : [])],
       sessions: state?.read("sessions.list", { agentId: id, limit: 1 }).total ?? 0,
     };
   });
@@ -91,19 +91,19 @@ function print(io: Io, agents: readonly ListedAgent[], withBindings: boolean): v
   io.out(formatTable(["Agent", "Name", "Model", "Bindings", "Sessions", "Workspace"], rows, { style, columns: io.columns, whole: true }));
   if (!withBindings) return;
   const routes = agents.flatMap(({ id, routes: all }) =>
-    all.length === 0 ? [[id, style.dim("nothing yet; bind it: openclaw agents bind")]] : all.map((route) => [id, route]),
+    all.length === 0 ? [[id, style.dim("none; add one with: openclaw agents bind")]] : all.map((route) => [id, route]),
   );
   io.out(io.runnable(`\n${formatTable(["Agent", "Answers"], routes, { style, columns: io.columns, whole: true })}`));
 }
 
 export const list = defineCommand({
   options: {
-    bindings: { type: "boolean", help: "which messages each of them answers, too" },
+    bindings: { type: "boolean", help: "Also show which messages each agent answers" },
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw agents list --bindings", does: "all agents, and which messages go to them" },
-    { line: "openclaw agents list --json", does: "for machines" },
+    { line: "openclaw agents list --bindings", does: "All agents and their bindings" },
+    { line: "openclaw agents list --json", does: "Print JSON" },
   ],
   async run({ io, values }) {
     using view = await openAgents(io);
@@ -116,7 +116,7 @@ export const list = defineCommand({
 
 export const templates = defineCommand({
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw agents templates", does: "what an agent can begin with" }],
+  examples: [{ line: "openclaw agents templates", does: "List the agent templates" }],
   async run({ io, values }) {
     const { TEMPLATES } = await loadRoster();
     const rows = TEMPLATES.map((template) => ({
@@ -138,7 +138,7 @@ export const templates = defineCommand({
     const layout = { style: createStyle(io.color), columns: io.columns, whole: true };
     io.out(
       formatTable(
-        ["Template", "For", "What it is"],
+        ["Template", "For", "Description"],
         rows.map(({ template: { id, label, summary } }) => [id, label, summary]),
         layout,
       ),

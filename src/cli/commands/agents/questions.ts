@@ -24,21 +24,20 @@ export async function askForAgent(io: Io, view: AgentsView, known: Known): Promi
         return error instanceof Error ? error.message : String(error);
       }
     };
-    const name = known.name ?? (await ask.text({ message: "What is it called?", placeholder: "work", validate: refusalOf }));
+    const name = known.name ?? (await ask.text({ message: "Agent name", placeholder: "work", validate: refusalOf }));
     const template =
       values.template ??
       (await ask.select({
-        message: "What is it for?",
+        message: "Template",
         options: TEMPLATES.map(({ id, label, summary }) => ({ value: id, label, hint: summary })),
         initialValue: "personal",
       }));
     const usual = agentWorkspace({ agents: { list: [{ id: "main" }] } }, view.context, view.roster.idFor(name));
-    const workspace = values.workspace ?? (await ask.text({ message: "Folder of its files", initialValue: usual }));
-    const model = values.model ?? ((await ask.text({ message: "Its model; empty for that of all agents", placeholder: "provider/model" })).trim() || undefined);
+    const workspace = values.workspace ?? (await ask.text({ message: "Workspace folder", initialValue: usual }));
+    const model = values.model ?? ((await ask.text({ message: "Model (empty: the default model)", placeholder: "provider/model" })).trim() || undefined);
     const channels = Object.keys(view.config.channels ?? {}).filter((id) => id !== "defaults" && id !== "modelByChannel");
     const options = channels.map((id) => ({ value: id, label: id }));
-    const bind =
-      values.bind ?? (options.length === 0 ? [] : await ask.multiselect({ message: "Which channels does it answer? (Others stay as they are)", options }));
+    const bind = values.bind ?? (options.length === 0 ? [] : await ask.multiselect({ message: "Which channels should it answer?", options }));
     await ask.outro("Done.");
     return { name, values: { ...values, template, workspace, bind, ...(model === undefined ? {} : { model }) } };
   } catch (error) {

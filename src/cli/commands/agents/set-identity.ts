@@ -10,14 +10,14 @@ import { printJson, type Io } from "../../io.ts";
 import { agentKey, agentNamed, agentsOf, openAgents, type Agent, type AgentsView } from "./source.ts";
 
 const OPTIONS = {
-  agent: { type: "string", value: "id", help: "the agent" },
-  workspace: { type: "string", value: "dir", help: "the agent with this workspace; its IDENTITY.md is read with --from-identity" },
-  "identity-file": { type: "string", value: "path", help: "read this file, as --from-identity does" },
-  "from-identity": { type: "boolean", help: "take over what IDENTITY.md in the workspace says" },
-  name: { type: "string", value: "text", help: "name it answers to" },
-  theme: { type: "string", value: "text", help: "character in a few words" },
-  emoji: { type: "string", value: "text", help: "emoji for reactions and lists" },
-  avatar: { type: "string", value: "file or url", help: "picture: a file of the workspace, an http address or data:" },
+  agent: { type: "string", value: "id", help: "The agent" },
+  workspace: { type: "string", value: "dir", help: "Agent with this workspace; --from-identity reads its IDENTITY.md" },
+  "identity-file": { type: "string", value: "path", help: "Read the identity from this file" },
+  "from-identity": { type: "boolean", help: "Read the identity from IDENTITY.md in the workspace" },
+  name: { type: "string", value: "text", help: "Name" },
+  theme: { type: "string", value: "text", help: "Personality, in a few words" },
+  emoji: { type: "string", value: "text", help: "Emoji for reactions and lists" },
+  avatar: { type: "string", value: "file or url", help: "Avatar: a file in the workspace, an http URL or a data: URL" },
   json: JSON_OPTION,
 } as const;
 
@@ -37,18 +37,19 @@ function chosenAgent(io: Io, view: AgentsView, values: Flags): Agent {
   const [only] = there.length === 0 && folder === undefined ? agents : there;
   if (there.length === 1 || (folder === undefined && agents.length === 1)) return only!;
   const ids = (there.length > 1 ? there : agents).map(({ id }) => id).join(", ");
-  if (there.length > 1) throw new AppError("INVALID_INPUT", `several agents work in ${wanted}: ${ids}; name one with --agent`);
-  if (folder !== undefined) throw new AppError("NOT_FOUND", `no agent has the workspace ${wanted}; there are ${ids}: name one with --agent`);
-  throw new AppError("INVALID_INPUT", `which agent? Name it with --agent, or its workspace with --workspace; there are ${ids}`);
+  if (there.length > 1) throw new AppError("INVALID_INPUT", `several agents use the workspace ${wanted}: ${ids}; choose one with --agent`);
+  if (folder !== undefined) throw new AppError("NOT_FOUND", `no agent has the workspace ${wanted}; choose one of ${ids} with --agent`);
+  throw new AppError("INVALID_INPUT", `expected --agent or --workspace; agents: ${ids}`);
 }
 
 function readIdentity(path: string): string {
   try {
-    if (statSync(path).size > MOST_BYTES) throw new AppError("INVALID_INPUT", `${path} has more than ${MOST_BYTES} bytes: that is no identity`);
+    if (statSync(path).size > MOST_BYTES)
+      throw new AppError("INVALID_INPUT", `${path} is larger than ${MOST_BYTES} bytes, which is too large for an identity file`);
     return readFileSync(path, "utf8");
   } catch (error) {
     if (error instanceof AppError) throw error;
-    if (systemCode(error) === "ENOENT") throw new AppError("NOT_FOUND", `there is no ${path}; write it, or give --name, --theme, --emoji or --avatar`);
+    if (systemCode(error) === "ENOENT") throw new AppError("NOT_FOUND", `${path} does not exist; create it, or use --name, --theme, --emoji or --avatar`);
     throw fileError(path, "could not read", error);
   }
 }
@@ -56,11 +57,11 @@ function readIdentity(path: string): string {
 export const setIdentity = defineCommand({
   options: OPTIONS,
   examples: [
-    { line: 'openclaw agents set-identity --agent main --name "Ada" --emoji 🧮', does: "how it calls and shows itself" },
-    { line: "openclaw agents set-identity --agent work --from-identity", does: "what it wrote into its IDENTITY.md" },
+    { line: 'openclaw agents set-identity --agent main --name "Ada" --emoji 🧮', does: "Set the name and emoji" },
+    { line: "openclaw agents set-identity --agent work --from-identity", does: "Read them from IDENTITY.md" },
   ],
   async run({ io, values, positionals }) {
-    if (positionals.length > 0) throw new AppError("INVALID_INPUT", `unexpected ${JSON.stringify(positionals[0])}; the agent is named with --agent`);
+    if (positionals.length > 0) throw new AppError("INVALID_INPUT", `unexpected ${JSON.stringify(positionals[0])}; choose the agent with --agent`);
     using view = await openAgents(io);
     const agent = chosenAgent(io, view, values);
     const agentId = agentKey(agent.id);
@@ -80,7 +81,7 @@ export const setIdentity = defineCommand({
       const why =
         identityFile === undefined
           ? "expected --name, --theme, --emoji, --avatar or --from-identity"
-          : `${identityFile} says nothing yet: no name, theme, emoji or avatar`;
+          : `${identityFile} has no name, theme, emoji or avatar yet`;
       throw new AppError("INVALID_INPUT", why);
     }
     await view.roster.change(agentId, fields, "cli agents set-identity");

@@ -32,7 +32,7 @@ export function agentNamed(config: OpenClawConfig, written: string): Agent {
   const close = nearest(id, ids);
   throw new AppError(
     "NOT_FOUND",
-    `there is no agent ${JSON.stringify(written.slice(0, 80))}; ${close === undefined ? `there are ${ids.join(", ")}` : `did you mean ${close}?`}`,
+    `there is no agent ${JSON.stringify(written.slice(0, 80))}; ${close === undefined ? `available: ${ids.join(", ")}` : `did you mean ${close}?`}`,
   );
 }
 

@@ -16,7 +16,7 @@ import { findTarget } from "../../gateway-target.ts";
 type Open = MethodResult<"exec.approval.list">["approvals"];
 
 function printPending(io: Io, approvals: Open): void {
-  if (approvals.length === 0) return io.out("nothing waits for an answer\n");
+  if (approvals.length === 0) return io.out("No pending approvals\n");
   const rows = approvals.map(({ id, kind, request, expiresAtMs }) => [
     id,
     request.nodeId ? `${kind} on node ${escapeLine(request.nodeId.slice(0, 12))}` : kind,
@@ -26,12 +26,12 @@ function printPending(io: Io, approvals: Open): void {
     escapeLine(request.command),
     escapeLine(request.always ?? "-"),
   ]);
-  io.out(formatTable(["Id", "Kind", "Session", "Left", "Folder", "Asks to run", "Always"], rows, { style: createStyle(io.color), columns: io.columns }));
+  io.out(formatTable(["Id", "Kind", "Session", "Left", "Folder", "Command", "Always"], rows, { style: createStyle(io.color), columns: io.columns }));
 }
 
 export const pending = defineCommand({
   options: GATEWAY_OPTIONS,
-  examples: [{ line: "openclaw approvals pending --json", does: "for machines" }],
+  examples: [{ line: "openclaw approvals pending --json", does: "Print JSON" }],
   async run({ io, values }) {
     const found = await callGateway(io, "exec.approval.list", {}, values);
     if (values.json) printJson(io, found);
@@ -59,14 +59,16 @@ async function meant(client: GatewayClient, prefix: string): Promise<string> {
   const [one] = found.filter(({ id }) => id === prefix).concat(found);
   if (one && (one.id === prefix || found.length === 1)) return one.id;
   const why =
-    found.length > 1 ? `${found.length} questions begin with it; give more of it` : "it is unknown, answered or too late; see: openclaw approvals pending";
-  throw new AppError("NOT_FOUND", `${JSON.stringify(prefix)} names no question: ${why}`);
+    found.length > 1
+      ? `${found.length} approvals start with it; use more characters`
+      : "it is unknown, already decided or expired; list them with: openclaw approvals pending";
+  throw new AppError("NOT_FOUND", `${JSON.stringify(prefix)} matches no pending approval: ${why}`);
 }
 
 export const resolve = defineCommand({
   positionals: "<id> <allow-once | allow-always | deny>",
   options: GATEWAY_OPTIONS,
-  examples: [{ line: "openclaw approvals resolve APPROVAL_ID allow-once", does: "let a command run this time; the first eight characters of its id will do" }],
+  examples: [{ line: "openclaw approvals resolve APPROVAL_ID allow-once", does: "Allow a command once; the first eight characters of the id are enough" }],
   async run({ io, values, positionals }) {
     const [prefix, word, extra] = positionals;
     const decision = DECISIONS.get(word ?? "");
@@ -103,7 +105,7 @@ async function onDisk<T>(stateDir: string, use: (source: Source) => Promise<T>):
   return await use({ list: async (agentId) => (await remembered.list(agentId)).map(shown), forget: async (id) => shown(await remembered.forget(id)) });
 }
 
-const notThere = (id: string): AppError => new AppError("NOT_FOUND", `no remembered command has the id ${JSON.stringify(id)}; nothing is remembered yet`);
+const notThere = (id: string): AppError => new AppError("NOT_FOUND", `no saved approval has the id ${JSON.stringify(id)}; there are no saved approvals`);
 
 async function withSource<T>(io: Io, flags: GatewayFlags, use: (source: Source) => Promise<T>): Promise<T> {
   const target = await findTarget(io, flags);
@@ -116,16 +118,16 @@ async function withSource<T>(io: Io, flags: GatewayFlags, use: (source: Source) 
 }
 
 function printRemembered(io: Io, commands: readonly Remembered[]): void {
-  if (commands.length === 0) return io.out("No remembered commands\n");
+  if (commands.length === 0) return io.out("No saved approvals\n");
   const style = createStyle(io.color);
   const ago = (at: number | null): string => (at === null ? "never" : `${formatDuration(Math.max(0, io.now() - at))} ago`);
   const rows = commands.map(({ id, agentId, covers, lastUsedAtMs }) => [id.slice(0, 8), agentId, covers, ago(lastUsedAtMs)]);
-  io.out(formatTable(["Id", "Agent", "Runs unasked", "Used"], rows, { style, columns: io.columns }));
+  io.out(formatTable(["Id", "Agent", "Allowed", "Used"], rows, { style, columns: io.columns }));
 }
 
 export const remembered = defineCommand({
-  options: { agent: { type: "string", value: "id", help: "only those of this agent" }, ...GATEWAY_OPTIONS },
-  examples: [{ line: "openclaw approvals remembered --json", does: "for machines" }],
+  options: { agent: { type: "string", value: "id", help: "Only this agent" }, ...GATEWAY_OPTIONS },
+  examples: [{ line: "openclaw approvals remembered --json", does: "Print JSON" }],
   async run({ io, values }) {
     const commands = await withSource(io, values, (source) => source.list(values.agent?.trim().toLowerCase()));
     if (values.json) printJson(io, { commands });
@@ -136,11 +138,11 @@ export const remembered = defineCommand({
 export const forget = defineCommand({
   positionals: "<id>",
   options: GATEWAY_OPTIONS,
-  examples: [{ line: "openclaw approvals forget REMEMBERED_ID", does: "the first characters of its id will do" }],
+  examples: [{ line: "openclaw approvals forget REMEMBERED_ID", does: "The first characters of the id are enough" }],
   async run({ io, values, positionals: [id, extra] }) {
-    if (id === undefined || extra !== undefined) throw new AppError("INVALID_INPUT", "expected one id, as openclaw approvals remembered shows it");
+    if (id === undefined || extra !== undefined) throw new AppError("INVALID_INPUT", "expected one id; list them with: openclaw approvals remembered");
     const command = await withSource(io, values, (source) => source.forget(id));
     if (values.json) printJson(io, { ok: true, command });
-    else io.out(`Forgotten for agent ${command.agentId}: ${command.covers}\n`);
+    else io.out(`Removed for agent ${command.agentId}: ${command.covers}\n`);
   },
 });

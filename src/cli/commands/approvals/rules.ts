@@ -19,8 +19,8 @@ type RulesSnapshot = MethodResult<"exec.approvals.get">;
 type RulesFile = MethodParams<"exec.approvals.set">["file"];
 
 const RULES_OPTIONS = {
-  gateway: { type: "boolean", help: "the rules of the running gateway, instead of this machine's file" },
-  node: { type: "string", value: "node", help: "the rules of a paired node: its id, name or address" },
+  gateway: { type: "boolean", help: "Use the rules of the running gateway instead of the local file" },
+  node: { type: "string", value: "node", help: "Use the rules of a paired node: its id, name or address" },
   ...GATEWAY_OPTIONS,
 } as const;
 
@@ -76,28 +76,28 @@ type Rules = NonNullable<RulesSnapshot["file"]["defaults"]>;
 function ruleText({ security, ask, askFallback, autoAllowSkills }: Rules): string {
   const facts = { security, ask, askFallback, autoAllowSkills };
   const parts = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${String(value)}`]));
-  return parts.join(", ") || "nothing of their own";
+  return parts.join(", ") || "no rules";
 }
 
 /** Rules for people. */
 function printRules(io: Io, { path, exists, file }: RulesSnapshot): void {
   const style = createStyle(io.color);
-  io.out(`${path}${exists ? "" : " (not there yet: what the configuration says holds)"}\n`);
-  if (file.defaults) io.out(`${style.bold("everybody")}: ${ruleText(file.defaults)}\n`);
+  io.out(`${path}${exists ? "" : " (does not exist yet; the configuration applies)"}\n`);
+  if (file.defaults) io.out(`${style.bold("defaults")}: ${ruleText(file.defaults)}\n`);
   for (const [agent, rules] of Object.entries(file.agents ?? {})) {
-    io.out(`${style.bold(agent === "*" ? "every agent (*)" : `agent ${agent}`)}: ${ruleText(rules)}\n`);
+    io.out(`${style.bold(agent === "*" ? "all agents (*)" : `agent ${agent}`)}: ${ruleText(rules)}\n`);
     const rows = (rules.allowlist ?? []).map(({ pattern, lastUsedAt, lastUsedCommand }) => [
       pattern,
       lastUsedAt === undefined ? "never" : `${formatDuration(Math.max(0, io.now() - lastUsedAt))} ago`,
       lastUsedCommand ?? "-",
     ]);
-    if (rows.length > 0) io.out(formatTable(["Runs unasked", "Used", "Last command"], rows, { style, columns: io.columns }));
+    if (rows.length > 0) io.out(formatTable(["Allowed", "Used", "Last used for"], rows, { style, columns: io.columns }));
   }
 }
 
 export const get = defineCommand({
   options: RULES_OPTIONS,
-  examples: [{ line: "openclaw approvals get --json", does: "for machines, with the hash that a change names" }],
+  examples: [{ line: "openclaw approvals get --json", does: "Print as JSON, with the file's hash" }],
   async run({ io, values }) {
     const snapshot = await withRules(io, values, (source) => source.get());
     if (values.json) printJson(io, snapshot);
@@ -106,7 +106,7 @@ export const get = defineCommand({
 });
 
 async function readRules(io: Io, { file, stdin }: { readonly file?: string | undefined; readonly stdin?: boolean | undefined }): Promise<RulesFile> {
-  if ((file === undefined) === (stdin !== true)) throw new AppError("INVALID_INPUT", "expected the rules with --file <path> or --stdin, one of them");
+  if ((file === undefined) === (stdin !== true)) throw new AppError("INVALID_INPUT", "expected either --file <path> or --stdin");
   const path = file === undefined ? undefined : resolve(io.cwd, file);
   const text =
     path === undefined
@@ -123,11 +123,11 @@ async function readRules(io: Io, { file, stdin }: { readonly file?: string | und
 
 export const set = defineCommand({
   options: {
-    file: { type: "string", value: "path", help: "the rules, as JSON5" },
-    stdin: { type: "boolean", help: "the same from the standard input" },
+    file: { type: "string", value: "path", help: "Rules as JSON5" },
+    stdin: { type: "boolean", help: "Read the rules from standard input" },
     ...RULES_OPTIONS,
   },
-  examples: [{ line: `echo '{ version: 1, defaults: { ask: "always" } }' | openclaw approvals set --stdin`, does: "ask about every command" }],
+  examples: [{ line: `echo '{ version: 1, defaults: { ask: "always" } }' | openclaw approvals set --stdin`, does: "Ask before every command" }],
   async run({ io, values }) {
     const rules = await readRules(io, values);
     const snapshot = await withRules(io, values, (source) => changeRules(source, () => rules));
@@ -136,12 +136,11 @@ export const set = defineCommand({
   },
 });
 
-const OPTIONS = { agent: { type: "string", value: "id", help: "for this agent only (default *: for every one)" }, ...RULES_OPTIONS } as const;
+const OPTIONS = { agent: { type: "string", value: "id", help: "Only for this agent (default *: all agents)" }, ...RULES_OPTIONS } as const;
 
 function patternOf([pattern, extra]: readonly string[]): string {
   const written = pattern?.trim() ?? "";
-  if (written === "" || extra !== undefined)
-    throw new AppError("INVALID_INPUT", "expected one pattern, such as /usr/bin/git; quotes keep the shell from reading its stars");
+  if (written === "" || extra !== undefined) throw new AppError("INVALID_INPUT", "expected one pattern, such as /usr/bin/git; quote patterns with *");
   return written;
 }
 
@@ -154,14 +153,14 @@ function withList(file: RulesFile, agent: string, edit: (list: Allowed) => Allow
   return { ...file, agents: { ...file.agents, [agent]: { ...own, allowlist: edit(own.allowlist ?? []) } } };
 }
 
-const toWhom = (agent: string): string => (agent === "*" ? "every agent" : `agent ${agent}`);
+const toWhom = (agent: string): string => (agent === "*" ? "all agents" : `agent ${agent}`);
 
 export const add = defineCommand({
   positionals: "<pattern>",
   options: OPTIONS,
   examples: [
-    { line: "openclaw approvals allowlist add /usr/bin/uptime", does: "for every agent" },
-    { line: "openclaw approvals allowlist add '/opt/tools/**' --agent main", does: "every program below a folder, for one" },
+    { line: "openclaw approvals allowlist add /usr/bin/uptime", does: "Allow it for all agents" },
+    { line: "openclaw approvals allowlist add '/opt/tools/**' --agent main", does: "Allow every program in a folder, for one agent" },
   ],
   async run({ io, values, positionals }) {
     const pattern = patternOf(positionals);
@@ -169,30 +168,35 @@ export const add = defineCommand({
     if (!/[/\\~]/.test(pattern)) {
       throw new AppError(
         "INVALID_INPUT",
-        `${JSON.stringify(pattern)} is a bare name, and those cover nothing: what a name means depends on PATH; give the program's path, as: command -v ${pattern} prints it`,
+        `${JSON.stringify(pattern)} is a program name, not a path; use the full path, which this prints: command -v ${pattern}`,
       );
     }
     const edit = (list: Allowed): Allowed => (list.some((entry) => entry.pattern === pattern) ? list : [...list, { pattern }]);
     const snapshot = await withRules(io, values, (source) => changeRules(source, (file) => withList(file, agent, edit)));
     if (values.json) printJson(io, snapshot);
-    else io.out(`${pattern} runs unasked for ${toWhom(agent)}\n`);
+    else io.out(`${pattern} now runs without approval for ${toWhom(agent)}\n`);
   },
 });
 
 export const remove = defineCommand({
   positionals: "<pattern>",
   options: OPTIONS,
-  examples: [{ line: "openclaw approvals allowlist add /usr/bin/uptime && openclaw approvals allowlist remove /usr/bin/uptime", does: "and no longer" }],
+  examples: [
+    {
+      line: "openclaw approvals allowlist add /usr/bin/uptime && openclaw approvals allowlist remove /usr/bin/uptime",
+      does: "Allow a program, then remove it again",
+    },
+  ],
   async run({ io, values, positionals }) {
     const pattern = patternOf(positionals);
     const agent = agentOf(values.agent);
     const edit = (list: Allowed): Allowed => {
       const rest = list.filter((entry) => entry.pattern !== pattern);
-      if (rest.length === list.length) throw new AppError("NOT_FOUND", `${pattern} is not on the list of ${toWhom(agent)}; see: openclaw approvals get`);
+      if (rest.length === list.length) throw new AppError("NOT_FOUND", `${pattern} is not on the allowlist of ${toWhom(agent)}; see: openclaw approvals get`);
       return rest;
     };
     const snapshot = await withRules(io, values, (source) => changeRules(source, (file) => withList(file, agent, edit)));
     if (values.json) printJson(io, snapshot);
-    else io.out(`${pattern} is asked about again for ${toWhom(agent)}\n`);
+    else io.out(`${pattern} needs approval again for ${toWhom(agent)}\n`);
   },
 });

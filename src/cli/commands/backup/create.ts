@@ -12,7 +12,7 @@ import { loadFor } from "../../config-source.ts";
 import { createProgress } from "../../output/progress.ts";
 import { createStyle } from "../../output/style.ts";
 
-export const PASSPHRASE_OPTION = { type: "string", value: "file", help: "the passphrase of an encrypted backup, from this file" } as const;
+export const PASSPHRASE_OPTION = { type: "string", value: "file", help: "File with the passphrase of an encrypted backup" } as const;
 
 /** The first line of the file, without its end. A passphrase on the command line would be seen by every program. */
 export function passphraseFrom(io: Io, file: string | undefined): string | undefined {
@@ -26,7 +26,7 @@ export function passphraseFrom(io: Io, file: string | undefined): string | undef
     throw fileError(path, "could not read the passphrase", error);
   }
   const [passphrase = ""] = text.split(/\r?\n/, 1);
-  if (passphrase === "") throw new AppError("INVALID_INPUT", `${path}: expected a passphrase in the first line, and it is empty`);
+  if (passphrase === "") throw new AppError("INVALID_INPUT", `${path}: expected a passphrase in the first line, but it is empty`);
   return passphrase;
 }
 
@@ -39,16 +39,16 @@ function workspacesOf(io: Io, config: OpenClawConfig): readonly string[] {
 
 export const create = defineCommand({
   options: {
-    output: { type: "string", short: "o", value: "folder", help: "put it there (default: the current folder)" },
-    folder: { type: "boolean", help: "a folder instead of one .tar.gz file" },
-    "passphrase-file": { ...PASSPHRASE_OPTION, help: "encrypt it with the passphrase in this file; `age -d` opens it too" },
-    "include-workspace": { type: "boolean", help: "with the agents' workspaces" },
+    output: { type: "string", short: "o", value: "folder", help: "Folder to write it to (default: the current folder)" },
+    folder: { type: "boolean", help: "Write a folder instead of a .tar.gz file" },
+    "passphrase-file": { ...PASSPHRASE_OPTION, help: "Encrypt with the passphrase in this file; `age -d` can decrypt it" },
+    "include-workspace": { type: "boolean", help: "Include the agents' workspaces" },
     json: JSON_OPTION,
   },
   examples: [
     { line: "openclaw backup create", does: "openclaw-backup-<time>.tar.gz in the current folder" },
-    { line: "openclaw backup create --output backups --json", does: "elsewhere, for a script" },
-    { line: "openclaw backup create --passphrase-file pass.txt", does: "encrypted: openclaw-backup-<time>.tar.gz.age" },
+    { line: "openclaw backup create --output backups --json", does: "Write it elsewhere, from a script" },
+    { line: "openclaw backup create --passphrase-file pass.txt", does: "Encrypted: openclaw-backup-<time>.tar.gz.age" },
   ],
   async run({ io, values }) {
     const { snapshot, paths } = loadFor(io);
@@ -71,7 +71,7 @@ export const create = defineCommand({
     if (values.json) printJson(io, { ok: true, ...report });
     else {
       io.out(`${report.path}: ${report.files} files, ${formatBytes(report.bytes)}\n`);
-      for (const { path, reason } of report.left) io.out(`left out: ${path} (${reason})\n`);
+      for (const { path, reason } of report.left) io.out(`Skipped ${path} (${reason})\n`);
     }
   },
 });
@@ -79,10 +79,10 @@ export const create = defineCommand({
 export const verify = defineCommand({
   positionals: "<backup>",
   options: { "passphrase-file": PASSPHRASE_OPTION, json: JSON_OPTION },
-  examples: [{ line: "openclaw backup verify openclaw-backup-….tar.gz", does: "exit code 0 when it is whole" }],
+  examples: [{ line: "openclaw backup verify openclaw-backup-….tar.gz", does: "Exit code 0 if the backup is intact" }],
   async run({ io, values, positionals }) {
     const [path] = positionals;
-    if (path === undefined) throw new AppError("INVALID_INPUT", "expected the backup's path");
+    if (path === undefined) throw new AppError("INVALID_INPUT", "expected the path of a backup");
     const { verifyBackup } = await loadBackup();
     using bar = createProgress(io, "verify");
     const passphrase = passphraseFrom(io, values["passphrase-file"]);
@@ -94,10 +94,10 @@ export const verify = defineCommand({
       for (const problem of problems) io.out(`${style.red("!")} ${problem}\n`);
       for (const note of notes) io.out(`${note}\n`);
       const size = manifest ? formatBytes(manifest.files.reduce((sum, file) => sum + file.size, 0)) : "";
-      if (ok) io.out(`${style.green("whole")}: ${manifest?.files.length} files, ${size}, made ${manifest?.createdAt}\n`);
+      if (ok) io.out(`${style.green("intact")}: ${manifest?.files.length} files, ${size}, made ${manifest?.createdAt}\n`);
       else if (reason === "damaged") io.out(`${style.red("damaged")}: do not rely on this backup\n`);
-      else if (reason === "too_new" || reason === "not_compressed") io.out(`${style.red("not checked")}: nothing is known about what is in this backup\n`);
-      else io.out(`${style.red("could not be opened")}: nothing is known about what is in this backup\n`);
+      else if (reason === "too_new" || reason === "not_compressed") io.out(`${style.red("not checked")}: the contents of this backup are unknown\n`);
+      else io.out(`${style.red("cannot be opened")}: the contents of this backup are unknown\n`);
     }
     return ok ? 0 : 1;
   },

@@ -12,7 +12,7 @@ import { printJson, type Io } from "../../io.ts";
 import { createProgress } from "../../output/progress.ts";
 import { PASSPHRASE_OPTION, passphraseFrom } from "./create.ts";
 import { signalProcess } from "../gateway/stop.ts";
-import { waitForReturn } from "../gateway/restart.ts";
+import { requireRestartInPlace, waitForReturn } from "../gateway/restart.ts";
 
 /** Runs may hold up a restart for 30 s, and a large workspace takes its time to be copied. */
 const IN_PLACE_MS = 600_000;
@@ -21,34 +21,39 @@ const IN_PLACE_MS = 600_000;
 function question(stateDir: string): string | undefined {
   const holder = lockHolder(stateLockPath(stateDir));
   if (holder) return `A gateway (process ${holder.pid}) is running on ${stateDir}. Restart it on the restored state?`;
-  return existsSync(stateDir) && readdirSync(stateDir).length > 0 ? `${stateDir} is not empty. Replace it (what is there is kept beside it)?` : undefined;
+  return existsSync(stateDir) && readdirSync(stateDir).length > 0
+    ? `${stateDir} is not empty. Replace it (the current folder is kept under another name)?`
+    : undefined;
 }
 
 async function agreed(io: Io, stateDir: string, yes: boolean): Promise<boolean> {
   const asked = question(stateDir);
   if (asked === undefined || yes) return true;
-  if (!io.interactive) throw new AppError("INVALID_INPUT", `${asked.replace(/\?$/, "")}: give --yes to agree`);
+  if (!io.interactive) throw new AppError("INVALID_INPUT", `${asked.replace(/\?$/, "")}: use --yes to confirm`);
   return io.confirm(asked);
 }
 
 /** Has the running gateway restart on the restored state, and waits until it is back: on it, or on the old one when that did not work. */
 async function restoreInPlace(prepared: PreparedRestore, holder: LockHolder, backup: string): Promise<RestoreReport> {
-  if (holder.port === undefined) throw new AppError("UNAVAILABLE", `process ${holder.pid} is still starting; try again in a moment. Nothing was changed`);
+  if (holder.port === undefined) throw new AppError("UNAVAILABLE", `process ${holder.pid} is still starting; try again in a moment. No changes made`);
   const { handOver, outcomeOf, cancelHandOver } = await loadBackup();
   handOver(prepared, { pid: holder.pid, at: systemClock.now(), backup });
   try {
     signalProcess(holder.pid, "SIGUSR1", "restarted");
     await waitForReturn(stateLockPath(prepared.stateDir), holder, IN_PLACE_MS);
   } catch (error) {
-    if (cancelHandOver(prepared)) throw new AppError("UNAVAILABLE", `${messageOf(error)}. The state folder was not touched`, { cause: error });
+    if (cancelHandOver(prepared)) throw new AppError("UNAVAILABLE", `${messageOf(error)}. The state folder was not changed`, { cause: error });
     throw error;
   }
   // A gateway that does not know how leaves it where it is.
   cancelHandOver(prepared);
   const outcome = outcomeOf(prepared);
   if (outcome.ok) return outcome.report;
-  const where = outcome.failed === undefined ? "" : ` What was restored is kept in ${outcome.failed}.`;
-  throw new AppError("UNAVAILABLE", `the backup was not restored; the gateway runs on the state it had (process ${holder.pid}): ${outcome.reason}.${where}`);
+  const where = outcome.failed === undefined ? "" : ` The restored files are in ${outcome.failed}.`;
+  throw new AppError(
+    "UNAVAILABLE",
+    `the backup was not restored; the gateway (process ${holder.pid}) keeps running on its previous state: ${outcome.reason}.${where}`,
+  );
 }
 
 const isFree = (folder: string): boolean => !existsSync(folder) || readdirSync(folder).length === 0;
@@ -64,15 +69,15 @@ function putBack({ configFolder, configFile, workspaces }: RestoreReport, config
     if (!existsSync(configPath) && existsSync(restored)) {
       cpSync(configFolder, dirname(configPath), { recursive: true, force: false });
       if (basename(configPath) !== basename(configFile)) renameSync(join(dirname(configPath), basename(configFile)), configPath);
-      lines.push(`the configuration is in ${configPath} again`);
-    } else lines.push(`the configuration of the backup is in ${restored}; to use it: cp ${quoted(restored)} ${quoted(configPath)}`);
+      lines.push(`Restored the configuration to ${configPath}`);
+    } else lines.push(`The configuration of the backup is in ${restored}. To use it: cp ${quoted(restored)} ${quoted(configPath)}`);
   }
   for (const { folder, path } of workspaces) {
     if (isFree(path)) {
       cpSync(folder, path, { recursive: true });
       rmSync(folder, { recursive: true });
-      lines.push(`the workspace ${path} is there again`);
-    } else lines.push(`the workspace ${path} is in use and was left as it is; its files from the backup are in ${folder}`);
+      lines.push(`Restored the workspace ${path}`);
+    } else lines.push(`The workspace ${path} is in use and was not changed. Its files from the backup are in ${folder}`);
   }
   return lines;
 }
@@ -82,20 +87,22 @@ const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : shell
 export const restore = defineCommand({
   positionals: "<backup>",
   options: {
-    yes: { type: "boolean", short: "y", help: "agree to replace what is there, and to restart a running gateway" },
+    yes: { type: "boolean", short: "y", help: "Replace existing data and restart a running gateway without asking" },
     "passphrase-file": PASSPHRASE_OPTION,
     json: JSON_OPTION,
   },
-  examples: [{ line: "openclaw backup restore openclaw-backup-….tar.gz --yes", does: "bring it back without questions" }],
+  examples: [{ line: "openclaw backup restore openclaw-backup-….tar.gz --yes", does: "Restore a backup without asking" }],
   async run({ io, values, positionals }) {
     const [path] = positionals;
-    if (path === undefined) throw new AppError("INVALID_INPUT", "expected the backup's path");
+    if (path === undefined) throw new AppError("INVALID_INPUT", "expected the path of a backup");
     const stateDir = loadFor(io).paths.state;
     const passphrase = passphraseFrom(io, values["passphrase-file"]);
     if (!(await agreed(io, stateDir, values.yes ?? false))) {
-      io.err("nothing was changed\n");
+      io.err("No changes made\n");
       return;
     }
+    // Asked first: unpacking takes minutes.
+    if (lockHolder(stateLockPath(stateDir))) requireRestartInPlace(io);
     const backup = resolve(io.cwd, path);
     const { prepareRestore } = await loadBackup();
     using bar = createProgress(io, "restore");
@@ -107,11 +114,11 @@ export const restore = defineCommand({
     const placed = putBack(report, loadFor(io).snapshot.path);
     if (values.json) printJson(io, { ok: true, ...report, notes: placed, ...(holder ? { restarted: true, pid: holder.pid } : {}) });
     else {
-      io.out(`restored ${report.files} files into ${report.stateDir}\n`);
-      if (report.kept) io.out(`what was there is kept in ${report.kept}\n`);
-      if (report.carried.length > 0) io.out(`taken over from there, as the backup has none: ${report.carried.join(", ")}\n`);
+      io.out(`Restored ${report.files} files to ${report.stateDir}\n`);
+      if (report.kept) io.out(`The previous files are in ${report.kept}\n`);
+      if (report.carried.length > 0) io.out(`Kept from there, because the backup has none: ${report.carried.join(", ")}\n`);
       for (const line of placed) io.out(`${line}\n`);
-      io.out(io.runnable(holder ? `the gateway (process ${holder.pid}) runs on it\n` : "start the gateway with: openclaw gateway\n"));
+      io.out(io.runnable(holder ? `The gateway (process ${holder.pid}) now runs on the restored state\n` : "Start the gateway with: openclaw gateway\n"));
     }
   },
 });

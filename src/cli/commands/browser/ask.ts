@@ -7,12 +7,12 @@ import { printJson, type Io } from "../../io.ts";
 
 /** Flags of every command about the browser. */
 const OPTIONS = {
-  "browser-profile": { type: "string", value: "name", help: "the profile; the default one when absent" },
+  "browser-profile": { type: "string", value: "name", help: "Browser profile (default: the default profile)" },
   ...GATEWAY_OPTIONS,
-  timeout: { type: "string", value: "ms", help: "how long to wait (default 30000)" },
+  timeout: { type: "string", value: "ms", help: "Time to wait, in ms (default 30000)" },
 } as const;
 
-export const TARGET = { "target-id": { type: "string", value: "tab", help: "the tab, such as t1; the current one when absent" } } as const;
+export const TARGET = { "target-id": { type: "string", value: "tab", help: "Tab, such as t1 (default: the current tab)" } } as const;
 
 const DEFAULT_MS = 30_000;
 /** How long the gateway may take besides the page. */
@@ -57,7 +57,7 @@ export function printPage(io: Io, answer: Answer): void {
     ...(Array.isArray(events) ? events.map((event) => `* ${String(event)}`) : []),
     ...(result === undefined ? [] : [JSON.stringify(result, null, 2)]),
     ...(typeof note === "string" ? [`(${note})`] : []),
-    ...(typeof text === "string" && text !== "" ? [text] : shows === "same" ? ["Nothing that is shown changed"] : []),
+    ...(typeof text === "string" && text !== "" ? [text] : shows === "same" ? ["The page did not change"] : []),
   ];
   io.out(`${lines.length === 0 ? "Done" : lines.join("\n")}\n`);
 }

@@ -13,13 +13,12 @@ function table(io: Io, header: readonly string[], rows: readonly (readonly strin
 const records = (value: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 export const status = browserCommand({
-  examples: [{ line: "openclaw browser status", does: "whether a browser runs, and which one is used" }],
+  examples: [{ line: "openclaw browser status", does: "Show whether a browser is running, and which one" }],
   ask: () => ({ method: "GET", path: "/" }),
   print(io, answer) {
     const shown = ["profile", "running", "tabs", "pid", "chosenBrowser", "detectedExecutablePath", "headless", "noSandbox", "cdpUrl", "userDataDir"];
     for (const name of shown) if (answer[name] !== null) io.out(`${name}: ${text(answer[name])}\n`);
-    if (answer["chosenBrowser"] === null && answer["cdpUrl"] === null)
-      io.out("No browser was found: install Chromium or Chrome, or set browser.executablePath\n");
+    if (answer["chosenBrowser"] === null && answer["cdpUrl"] === null) io.out("No browser found. Install Chromium or Chrome, or set browser.executablePath\n");
   },
 });
 
@@ -33,12 +32,12 @@ export const stop = browserCommand({
 export const resetProfile = browserCommand({ ask: () => ({ path: "/reset-profile" }), print: (io, answer) => io.out(`Removed ${text(answer["removed"])}\n`) });
 
 export const profiles = browserCommand({
-  examples: [{ line: "openclaw browser profiles", does: "the profiles there are" }],
+  examples: [{ line: "openclaw browser profiles", does: "List profiles" }],
   ask: () => ({ method: "GET", path: "/profiles" }),
   print(io, answer) {
     const rows = records(answer["profiles"]).map((row) => [
       `${text(row["name"])}${row["isDefault"] === true ? " (default)" : ""}`,
-      row["unavailable"] === undefined ? (row["running"] === true ? "running" : "stopped") : "not available",
+      row["running"] === true ? "running" : "stopped",
       text(row["tabCount"]),
       text(row["color"]),
       row["isRemote"] === true ? text(row["cdpUrl"]) : "here",
@@ -49,21 +48,26 @@ export const profiles = browserCommand({
 
 export const createProfile = browserCommand({
   options: {
-    name: { type: "string", value: "name", help: "its name: small letters, digits and dashes" },
-    color: { type: "string", value: "#rrggbb", help: "color of its windows" },
-    "cdp-url": { type: "string", value: "url", help: "address of a browser that runs elsewhere" },
+    name: { type: "string", value: "name", help: "Name: lower-case letters, digits and dashes" },
+    color: { type: "string", value: "#rrggbb", help: "Window color" },
+    "cdp-url": { type: "string", value: "url", help: "URL of a browser that runs elsewhere" },
     driver: { type: "string", value: "name", help: "openclaw or extension" },
   },
   ask: ({ name, color, "cdp-url": cdpUrl, driver }) => ({ path: "/profiles/create", params: { name: needed(name, "--name <name>"), color, cdpUrl, driver } }),
+  print: (io, answer) =>
+    io.out(
+      `Created the profile ${text(answer["profile"])}: ${answer["cdpUrl"] === null ? `a browser of its own, port ${text(answer["cdpPort"])}` : text(answer["cdpUrl"])}\n`,
+    ),
 });
 
 export const deleteProfile = browserCommand({
-  options: { name: { type: "string", value: "name", help: "its name" } },
+  options: { name: { type: "string", value: "name", help: "Name" } },
   ask: ({ name }) => ({ method: "DELETE", path: `/profiles/${encodeURIComponent(needed(name, "--name <name>"))}` }),
+  print: (io, answer) => io.out(`Deleted the profile ${text(answer["profile"])} and what it had stored\n`),
 });
 
 export const tabs = browserCommand({
-  examples: [{ line: "openclaw browser tabs --json", does: "for machines" }],
+  examples: [{ line: "openclaw browser tabs --json", does: "Print JSON" }],
   ask: () => ({ method: "GET", path: "/tabs" }),
   print(io, answer) {
     const rows = records(answer["tabs"]).map((row, at) => [
@@ -72,13 +76,13 @@ export const tabs = browserCommand({
       text(row["title"]),
       text(row["url"]),
     ]);
-    table(io, ["#", "Tab", "Title", "Address"], rows, answer["running"] === true ? "No tabs" : "The browser does not run");
+    table(io, ["#", "Tab", "Title", "Address"], rows, answer["running"] === true ? "No tabs" : "The browser is not running");
   },
 });
 
 export const open = browserCommand({
   positionals: "<url>",
-  ask: (_values, [url]) => ({ path: "/tabs/open", params: { url: needed(url, "an address") }, timeoutMs: 20_000 }),
+  ask: (_values, [url]) => ({ path: "/tabs/open", params: { url: needed(url, "a URL") }, timeoutMs: 20_000 }),
 });
 export const focus = browserCommand({
   positionals: "<tab>",
@@ -125,7 +129,7 @@ export const errors = browserCommand({
 });
 
 export const requests = browserCommand({
-  options: { filter: { type: "string", value: "text", help: "only addresses that have this in them" } },
+  options: { filter: { type: "string", value: "text", help: "Only URLs that contain this text" } },
   ask: ({ filter }) => ({ method: "GET", path: "/requests", params: { filter } }),
   print(io, answer) {
     const rows = records(answer["requests"]).map((row) => [text(row["method"]), text(row["status"] ?? row["failure"]), text(row["kind"]), text(row["url"])]);

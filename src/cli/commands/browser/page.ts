@@ -13,15 +13,15 @@ const LONG_MS = 120_000;
 export const snapshot = browserCommand({
   options: {
     format: value("kind", "ai (default) or aria"),
-    limit: value("n", "at most so many lines"),
-    interactive: flag("only what can be used"),
-    compact: flag("without containers that say nothing"),
-    depth: value("n", "at most so deep"),
-    selector: value("css", "only this part of the page"),
-    frame: value("css", "inside of this frame"),
-    labels: flag("and a picture with the refs"),
-    efficient: flag("short: what can be used, at most 10,000 characters"),
-    out: value("file", "write it into a file"),
+    limit: value("n", "Maximum number of lines"),
+    interactive: flag("Interactive elements only"),
+    compact: flag("Leave out empty containers"),
+    depth: value("n", "Maximum depth"),
+    selector: value("css", "Only this part of the page"),
+    frame: value("css", "Inside this frame"),
+    labels: flag("Add a screenshot with the refs"),
+    efficient: flag("Short form: interactive elements, at most 10,000 characters"),
+    out: value("file", "Write to this file"),
   },
   ask: ({ format, limit, depth, efficient, interactive, compact, selector, frame, labels }) => ({
     method: "GET",
@@ -61,9 +61,9 @@ const printPath = (io: Io, answer: Readonly<Record<string, unknown>>): void => i
 
 export const screenshot = browserCommand({
   options: {
-    "full-page": flag("the whole page, not only what is in view"),
-    ref: value("ref", "only this element"),
-    element: value("css", "only the first element of a selector"),
+    "full-page": flag("Whole page, not only the visible part"),
+    ref: value("ref", "Only this element"),
+    element: value("css", "Only the first element that matches a selector"),
     type: value("kind", "png (default) or jpeg"),
   },
   ask: ({ "full-page": fullPage, ref, element, type }) => ({ path: "/screenshot", params: { fullPage, ref, element, type }, timeoutMs: PAGE_MS }),
@@ -74,10 +74,10 @@ export const pdf = browserCommand({ ask: () => ({ path: "/pdf", timeoutMs: 2 * P
 
 export const responseBody = browserCommand({
   positionals: "<url>",
-  options: { "max-chars": value("n", "at most so many characters (default 200000)"), "timeout-ms": value("ms", "how long to wait for it (default 20000)") },
+  options: { "max-chars": value("n", "Maximum number of characters (default 200000)"), "timeout-ms": value("ms", "Time to wait, in ms (default 20000)") },
   ask: ({ "max-chars": most, "timeout-ms": ms }, [url]) => ({
     path: "/response/body",
-    params: { url: needed(url, "a part of the address"), maxChars: numberOf(most, "--max-chars") },
+    params: { url: needed(url, "part of the URL"), maxChars: numberOf(most, "--max-chars") },
     timeoutMs: numberOf(ms, "--timeout-ms") ?? PAGE_MS,
   }),
   print: (io, answer) => io.out(`${isRecord(answer["response"]) ? String(answer["response"]["body"]) : ""}\n`),
@@ -85,7 +85,7 @@ export const responseBody = browserCommand({
 
 export const navigate = browserCommand({
   positionals: "<url>",
-  ask: (_values, [url]) => ({ path: "/navigate", params: { url: needed(url, "an address") }, timeoutMs: PAGE_MS }),
+  ask: (_values, [url]) => ({ path: "/navigate", params: { url: needed(url, "a URL") }, timeoutMs: PAGE_MS }),
 });
 
 /** One action on the page. */
@@ -94,13 +94,17 @@ const REF = "a ref of a snapshot, such as e12";
 
 export const click = browserCommand({
   positionals: "<ref>",
-  options: { double: flag("twice"), button: value("side", "left, right or middle"), modifiers: value("keys", "such as Control,Shift") },
+  options: {
+    double: flag("Double-click"),
+    button: value("side", "Mouse button: left, right or middle"),
+    modifiers: value("keys", "Modifier keys, such as Control,Shift"),
+  },
   ask: ({ double, button, modifiers }, [ref]) => act("click", { ref: needed(ref, REF), doubleClick: double, button, modifiers: modifiers?.split(",") }),
 });
 
 export const type = browserCommand({
   positionals: "<ref> <text>",
-  options: { submit: flag("press Enter after it"), slowly: flag("key by key") },
+  options: { submit: flag("Press Enter afterwards"), slowly: flag("Type key by key") },
   ask: ({ submit, slowly }, [ref, text]) => act("type", { ref: needed(ref, REF), text: text ?? "", submit, slowly }, LONG_MS),
 });
 
@@ -136,7 +140,11 @@ export const fill = browserCommand({
 
 export const upload = browserCommand({
   positionals: "<paths...>",
-  options: { ref: value("ref", "what opens the chooser"), "input-ref": value("ref", "the field itself"), element: value("css", "the field by a selector") },
+  options: {
+    ref: value("ref", "Element that opens the file chooser"),
+    "input-ref": value("ref", "File input element"),
+    element: value("css", "File input, by selector"),
+  },
   ask: ({ ref, "input-ref": inputRef, element }, paths) => ({
     path: "/hooks/file-chooser",
     params: { paths: paths.map((path) => resolve(path)), ref, inputRef, element },
@@ -145,7 +153,7 @@ export const upload = browserCommand({
 });
 
 export const dialog = browserCommand({
-  options: { accept: flag("answer yes"), dismiss: flag("answer no"), prompt: value("text", "what to write into it") },
+  options: { accept: flag("Accept the dialog"), dismiss: flag("Dismiss the dialog"), prompt: value("text", "Text to enter") },
   ask({ accept, dismiss, prompt }) {
     if (accept === dismiss) throw new AppError("INVALID_INPUT", "expected either --accept or --dismiss");
     return { path: "/hooks/dialog", params: { accept: accept === true, promptText: prompt } };
@@ -155,20 +163,20 @@ export const dialog = browserCommand({
 export const wait = browserCommand({
   positionals: "[selector]",
   options: {
-    time: value("ms", "so long"),
-    text: value("text", "until it is there"),
-    "text-gone": value("text", "until it is gone"),
-    url: value("glob", "until the address is this one"),
-    load: value("state", "load, domcontentloaded or networkidle"),
-    fn: value("js", "until it is true"),
-    "timeout-ms": value("ms", "give up after (default 20000)"),
+    time: value("ms", "Time to wait, in ms"),
+    text: value("text", "Wait until this text or element appears"),
+    "text-gone": value("text", "Wait until this text disappears"),
+    url: value("glob", "Wait until the URL matches"),
+    load: value("state", "Wait for: load, domcontentloaded or networkidle"),
+    fn: value("js", "Wait until this expression is true"),
+    "timeout-ms": value("ms", "Give up after this many ms (default 20000)"),
   },
   ask: ({ time, text, "text-gone": textGone, url, load, fn, "timeout-ms": ms }, [selector]) =>
     act("wait", { timeMs: numberOf(time, "--time"), text, textGone, url, loadState: load, fn, selector }, numberOf(ms, "--timeout-ms") ?? PAGE_MS),
 });
 
 export const evaluate = browserCommand({
-  options: { fn: value("js", "a function or an expression"), ref: value("ref", "the element that the function gets") },
+  options: { fn: value("js", "A function or an expression"), ref: value("ref", "Element passed to the function") },
   ask: ({ fn, ref }) => act("evaluate", { fn: needed(fn, "--fn <js>"), ref }),
 });
 

@@ -10,7 +10,7 @@ const value = (name: string, help: string) => ({ type: "string", value: name, he
 export const cookieList = browserCommand({ ask: () => ({ method: "GET", path: "/cookies" }), print: (io, answer) => printJson(io, answer["cookies"] ?? []) });
 export const cookieSet = browserCommand({
   positionals: "<name> <value>",
-  options: { "cookie-url": value("url", "the address that gets it"), domain: value("host", "the domain that gets it") },
+  options: { "cookie-url": value("url", "URL the cookie is for"), domain: value("host", "Domain the cookie is for") },
   ask: ({ "cookie-url": url, domain }, [name, content]) => ({
     path: "/cookies/set",
     params: { cookie: { name: needed(name, "a name"), value: content ?? "", url, domain } },
@@ -25,7 +25,7 @@ export const storageOf = (kind: "local" | "session"): Group => ({
   entries: [
     {
       name: "get",
-      summary: "what a page has stored",
+      summary: "Show stored values",
       load: () =>
         Promise.resolve(
           browserCommand({ positionals: "[key]", ask: (_values, [key]) => ({ method: "GET", path: `/storage/${kind}`, params: { key } }), print: printValues }),
@@ -33,7 +33,7 @@ export const storageOf = (kind: "local" | "session"): Group => ({
     },
     {
       name: "set",
-      summary: "store a value",
+      summary: "Set a value",
       load: () =>
         Promise.resolve(
           browserCommand({
@@ -42,7 +42,7 @@ export const storageOf = (kind: "local" | "session"): Group => ({
           }),
         ),
     },
-    { name: "clear", summary: "remove all of it", load: () => Promise.resolve(browserCommand({ ask: () => ({ path: `/storage/${kind}/clear` }) })) },
+    { name: "clear", summary: "Remove all values", load: () => Promise.resolve(browserCommand({ ask: () => ({ path: `/storage/${kind}/clear` }) })) },
   ],
   fallback: "get",
   examples: [],
@@ -68,12 +68,12 @@ export const setHeaders = browserCommand({
 });
 export const setCredentials = browserCommand({
   positionals: "[user] [password]",
-  options: { clear: flag("send none") },
+  options: { clear: flag("Send no extra headers") },
   ask: ({ clear }, [username, password]) => ({ path: "/set/credentials", params: { clear, username, password } }),
 });
 export const setGeo = browserCommand({
   positionals: "[latitude] [longitude]",
-  options: { clear: flag("none"), accuracy: value("m", "in meters") },
+  options: { clear: flag("Clear the location"), accuracy: value("m", "Accuracy in meters") },
   ask: ({ clear, accuracy }, [latitude, longitude]) => ({
     path: "/set/geolocation",
     params: { clear, latitude: numberOf(latitude, "latitude"), longitude: numberOf(longitude, "longitude"), accuracy: numberOf(accuracy, "--accuracy") },
@@ -94,4 +94,14 @@ export const setLocale = browserCommand({
 export const setDevice = browserCommand({
   positionals: "<name>",
   ask: (_values, [name]) => ({ path: "/set/device", params: { name: needed(name, "a device, such as iPhone 14") } }),
+});
+
+export const traceStart = browserCommand({
+  options: { "no-screenshots": flag("Without screenshots"), "no-snapshots": flag("Without page content") },
+  ask: ({ "no-screenshots": bare, "no-snapshots": light }) => ({ path: "/trace/start", params: { screenshots: bare !== true, snapshots: light !== true } }),
+  print: (io, answer) => io.out(`Recording the profile ${String(answer["profile"])}. Stop it with: ${io.runnable("openclaw browser trace stop")}\n`),
+});
+export const traceStop = browserCommand({
+  ask: () => ({ path: "/trace/stop", timeoutMs: 60_000 }),
+  print: (io, answer) => io.out(`${String(answer["path"])}\n`),
 });

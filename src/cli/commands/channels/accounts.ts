@@ -20,13 +20,12 @@ export const remove = defineCommand({
   options: {
     channel: CHANNEL_OPTION,
     account: ACCOUNT_OPTION,
-    delete: { type: "boolean", help: "take its settings out of the configuration, credentials included (default: only turn it off)" },
+    delete: { type: "boolean", help: "Delete its settings and credentials (default: only disable it)" },
     json: JSON_OPTION,
   },
   examples: [],
   async run({ io, values }) {
-    if (values.channel === undefined)
-      throw new AppError("INVALID_INPUT", "expected --channel with the channel of the account; openclaw channels list shows them");
+    if (values.channel === undefined) throw new AppError("INVALID_INPUT", "expected --channel; list the channels with: openclaw channels list");
     const channel = channelId(values.channel);
     // Its plugin may be off because the account is.
     const evenUnconfigured = loadFor(io).snapshot.config.channels?.[channel] !== undefined;
@@ -37,21 +36,21 @@ export const remove = defineCommand({
     const doDelete = values.delete === true;
     const next = doDelete ? config.deleteAccount?.({ cfg, accountId }) : config.setAccountEnabled?.({ cfg, accountId, enabled: false });
     if (!next) {
-      const what = doDelete ? "deleting" : "turning off";
-      throw new AppError("UNAVAILABLE", `the plugin of ${id} has no way of ${what} an account; do it by hand: ${byHand(id, accountId, doDelete)}`);
+      const what = doDelete ? "deleting" : "disabling";
+      throw new AppError("UNAVAILABLE", `the ${id} plugin does not support ${what} an account; run instead: ${byHand(id, accountId, doDelete)}`);
     }
     const result = await editConfig(io, { kind: "update", config: next as OpenClawConfig, base: cfg as OpenClawConfig }, "cli channels remove");
     if (values.json) printJson(io, { ok: true, channel: id, accountId, deleted: doDelete, ...result });
-    else io.out(io.runnable(describeEdit(`${doDelete ? "deleted" : "turned off"} ${id} account ${accountId}`, result)));
+    else io.out(io.runnable(describeEdit(`${doDelete ? "Deleted" : "Disabled"} ${id} account ${accountId}`, result)));
   },
 });
 
 export const login = defineCommand({
   options: {
-    channel: { ...CHANNEL_OPTION, help: `of this channel (default ${DEFAULT_CHANNEL})` },
+    channel: { ...CHANNEL_OPTION, help: `Channel (default ${DEFAULT_CHANNEL})` },
     account: ACCOUNT_OPTION,
-    phone: { type: "string", help: "link with a code that is typed on this number's phone, instead of a picture to scan" },
-    verbose: { type: "boolean", help: "say more while it runs" },
+    phone: { type: "string", help: "Link with a code entered on the phone with this number, instead of a QR code" },
+    verbose: { type: "boolean", help: "Show more progress output" },
   },
   examples: [],
   async run({ io, values }) {
@@ -60,7 +59,7 @@ export const login = defineCommand({
     const plugin = view.find(channel);
     const signIn = plugin.auth?.login;
     if (!signIn) {
-      throw new AppError("INVALID_INPUT", `${plugin.id} has no login; give its credentials with: openclaw channels add --channel ${plugin.id} (see --help)`);
+      throw new AppError("INVALID_INPUT", `${plugin.id} has no login; add its credentials with: openclaw channels add --channel ${plugin.id} (see --help)`);
     }
     const cfg = view.cfg();
     const accountId = values.account === undefined ? null : accountOf(plugin, cfg, values.account);
@@ -94,7 +93,7 @@ async function signOut(io: Io, channel: string, accountId: string | undefined): 
 
 export const logout = defineCommand({
   options: {
-    channel: { ...CHANNEL_OPTION, help: `of this channel (default ${DEFAULT_CHANNEL})` },
+    channel: { ...CHANNEL_OPTION, help: `Channel (default ${DEFAULT_CHANNEL})` },
     account: ACCOUNT_OPTION,
     json: JSON_OPTION,
   },
@@ -103,7 +102,7 @@ export const logout = defineCommand({
     const result = await signOut(io, channelId(values.channel ?? DEFAULT_CHANNEL), values.account);
     if (values.json) return printJson(io, result);
     const { channel, accountId, cleared } = result;
-    io.out(cleared ? `signed out of ${channel} account ${accountId}\n` : `${channel} account ${accountId} had no login to forget\n`);
+    io.out(cleared ? `Signed out of ${channel} account ${accountId}\n` : `${channel} account ${accountId} was not signed in\n`);
   },
 });
 
@@ -121,7 +120,7 @@ interface Values extends GatewayFlags {
 
 const WORDS: Readonly<Record<Verb, string>> = {
   start: "runs",
-  stop: "is stopped until it is started, or the gateway restarts; messages to send over it wait",
+  stop: "is stopped until you start it or the gateway restarts; outgoing messages are queued",
   restart: "was restarted",
 };
 
@@ -149,6 +148,6 @@ const made = (verb: Verb, does: string) =>
     run: ({ io, values, positionals }) => command(verb, io, values, positionals),
   });
 
-export const start = made("start", "start one that was stopped");
-export const stop = made("stop", "let it rest; the gateway keeps running");
-export const restart = made("restart", "reconnect it");
+export const start = made("start", "Start a stopped account");
+export const stop = made("stop", "Stop the account; the gateway keeps running");
+export const restart = made("restart", "Reconnect the account");

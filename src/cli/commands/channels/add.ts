@@ -12,18 +12,17 @@ import { setupFlags, SETUP_OPTIONS, setupInput } from "./setup-input.ts";
 
 const OPTIONS = {
   channel: CHANNEL_OPTION,
-  account: { type: "string", value: "id", help: "the account's id (default: default)" },
-  name: { type: "string", value: "text", help: "what the account is called in lists" },
+  account: { type: "string", value: "id", help: "Account id (default: default)" },
+  name: { type: "string", value: "text", help: "Display name" },
   ...SETUP_OPTIONS,
   json: JSON_OPTION,
 } as const;
 
 async function chosenChannel(io: Io, named: string | undefined): Promise<string> {
   if (named !== undefined) return named;
-  if (!io.interactive) throw new AppError("INVALID_INPUT", "expected --channel with a channel and the flags it takes, or a terminal for questions");
+  if (!io.interactive) throw new AppError("INVALID_INPUT", "expected --channel and its flags (see openclaw channels add --help), or a terminal for questions");
   const options = await offeredChannels(io);
-  if (options.length === 0)
-    throw new AppError("NOT_FOUND", "no plugin that is installed brings a channel; install one with: openclaw plugins install <package>");
+  if (options.length === 0) throw new AppError("NOT_FOUND", "no channel plugin is installed; install one with: openclaw plugins install <package>");
   return prompterFor(io).select({ message: "Which channel?", options: [...options] });
 }
 
@@ -33,27 +32,44 @@ async function remark(io: Io, channel: string): Promise<string | undefined> {
   const owners = inventory.entries.filter(({ manifest }) => manifest.channels?.includes(channel) ?? false);
   if (owners.some(({ enabled, error }) => enabled && error === undefined)) return undefined;
   const owner = owners[0];
-  return owner && `it does not run yet: plugin ${owner.id}: ${owner.error ?? owner.reason}; openclaw plugins enable ${owner.id}`;
+  return owner && `Not running yet. Plugin ${owner.id}: ${owner.error ?? owner.reason}. Enable it with: openclaw plugins enable ${owner.id}`;
 }
 
 /** What the account itself still lacks. */
 async function missing({ config }: ChannelPlugin, cfg: HostConfig, accountId: string): Promise<string | undefined> {
   const account = config.resolveAccount(cfg, accountId);
   if ((await config.isConfigured?.(account, cfg)) !== false) return undefined;
-  return `it does not run yet: ${config.unconfiguredReason?.(account, cfg) ?? "its settings are not complete"}`;
+  return `Not running yet: ${config.unconfiguredReason?.(account, cfg) ?? "the settings are incomplete"}`;
 }
 
-async function make(io: Io, plugin: ChannelPlugin, cfg: HostConfig, values: Values<typeof OPTIONS>): Promise<MadeAccount> {
+interface Made extends MadeAccount {
+  /** Texts to paste at the platform, where nobody was asked and so saw them. */
+  readonly toPaste: readonly { readonly text: string; readonly copy?: string }[];
+}
+
+async function make(io: Io, plugin: ChannelPlugin, cfg: HostConfig, values: Values<typeof OPTIONS>): Promise<Made> {
   const { accountFromInput, accountFromQuestions, channelOffers, guardedSetup } = await import("../../../setup/index.ts");
+  const { platformSteps, stepsText } = await import("./platform-steps.ts");
   const { account } = values;
   const input = setupInput(values);
-  const asks = Object.keys(input).length === 0 && io.interactive && plugin.onboarding !== undefined;
-  const steps = asks ? channelOffers((await loadPlugins(io)).inventory).find(({ id }) => id === plugin.id)?.steps : undefined;
-  return guardedSetup(plugin, async () =>
-    asks
-      ? accountFromQuestions(plugin, cfg, { account, prompter: prompterFor(io), runtime: runtimeOf(io, "the setup"), steps })
-      : accountFromInput(plugin, cfg, { account, input }),
-  );
+  const hasInput = Object.keys(input).length > 0;
+  const offer = channelOffers((await loadPlugins(io)).inventory).find(({ id }) => id === plugin.id);
+  return guardedSetup(plugin, async () => {
+    if (!hasInput && io.interactive && plugin.onboarding !== undefined) {
+      const asked = await accountFromQuestions(plugin, cfg, { account, prompter: prompterFor(io), runtime: runtimeOf(io, "the setup"), steps: offer?.steps });
+      return { ...asked, toPaste: [] };
+    }
+    try {
+      const { next, accountId } = accountFromInput(plugin, cfg, { account, input });
+      const steps = offer ? platformSteps(offer, next, accountId, input) : [];
+      return { next, accountId, toPaste: steps.filter(({ copy }) => copy !== undefined) };
+    } catch (error) {
+      // The values for the flags come from the platform: this is how to get them.
+      const steps = offer && !hasInput ? platformSteps(offer, cfg, account ?? "default", input) : [];
+      if (offer && steps.length > 0) io.err(`${stepsText(offer.label, steps)}\n`);
+      throw error;
+    }
+  });
 }
 
 export const add = defineCommand({
@@ -62,7 +78,7 @@ export const add = defineCommand({
     const { channel, account, name, json } = OPTIONS;
     const { inventory } = await loadPlugins(io);
     const known = [...new Set(inventory.entries.flatMap(({ manifest }) => manifest.channels ?? []))].sort();
-    return { channel: { ...channel, help: `one of ${known.join(", ")}` }, account, name, ...setupFlags(inventory.entries), json };
+    return { channel: { ...channel, help: `One of ${known.join(", ")}` }, account, name, ...setupFlags(inventory.entries), json };
   },
   examples: [],
   async run({ io, values }) {
@@ -70,11 +86,13 @@ export const add = defineCommand({
     await using view = await openChannels(io, { channel, evenUnconfigured: true });
     const plugin = view.find(channel);
     const base = view.cfg();
-    const { next, accountId } = await make(io, plugin, base, values);
+    const { next, accountId, toPaste } = await make(io, plugin, base, values);
     const result = await editConfig(io, { kind: "update", config: next as OpenClawConfig, base: base as OpenClawConfig }, "cli channels add");
     const note = (await remark(io, plugin.id)) ?? (await missing(plugin, next, accountId));
-    if (values.json) return printJson(io, { ok: true, channel: plugin.id, accountId, ...result, ...(note === undefined ? {} : { note }) });
-    io.out(io.runnable(describeEdit(`set up ${plugin.id} account ${accountId}`, result)));
+    const more = { ...(note === undefined ? {} : { note }), ...(toPaste.length === 0 ? {} : { steps: toPaste }) };
+    if (values.json) return printJson(io, { ok: true, channel: plugin.id, accountId, ...result, ...more });
+    io.out(io.runnable(describeEdit(`Set up ${plugin.id} account ${accountId}`, result)));
+    for (const { text, copy } of toPaste) io.out(`\n${text}\n\n${copy}\n`);
     if (note !== undefined) io.err(`${note}\n`);
   },
 });

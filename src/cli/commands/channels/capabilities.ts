@@ -67,7 +67,7 @@ export function reportOf(plugin: ChannelPlugin, account: Account, cfg: HostConfi
 /** `direct, group; reactions, edit, media`. */
 export function supportText(support: ChannelPlugin["capabilities"] | undefined): string {
   const able = CAPABILITIES.filter((word) => support?.[word] === true);
-  return [support?.chatTypes?.join(", ") ?? "", able.join(", ")].filter((part) => part !== "").join("; ") || "nothing is said";
+  return [support?.chatTypes?.join(", ") ?? "", able.join(", ")].filter((part) => part !== "").join("; ") || "unknown";
 }
 
 function print(io: Io, reports: readonly (Report & { readonly account: Account; readonly label: string })[]): void {
@@ -81,7 +81,7 @@ function print(io: Io, reports: readonly (Report & { readonly account: Account; 
       ...(target === undefined
         ? []
         : ([
-            ["Target", target.error === undefined ? escapeLine(`${target.raw} → ${target.normalized ?? "as it is"}`) : style.red(escapeLine(target.error))],
+            ["Target", target.error === undefined ? escapeLine(`${target.raw} → ${target.normalized ?? "unchanged"}`) : style.red(escapeLine(target.error))],
           ] as const)),
     ];
     io.out(`${index === 0 ? "" : "\n"}${style.bold(escapeLine(label))} ${escapeLine(accountId)} ${stateText(account, style)}\n${formatFacts(facts, style)}`);
@@ -106,18 +106,18 @@ export const capabilities = defineCommand({
   options: {
     channel: CHANNEL_OPTION,
     account: ACCOUNT_OPTION,
-    target: { type: "string", value: "to", help: "also how the channel reads this target" },
-    timeout: { type: "string", value: "ms", help: "how long to wait for each platform (default 10000)" },
+    target: { type: "string", value: "to", help: "Also show how the channel parses this target" },
+    timeout: { type: "string", value: "ms", help: "Time to wait for each platform, in ms (default 10000)" },
     json: JSON_OPTION,
   },
   examples: [],
   async run({ io, values }) {
-    if (values.account !== undefined && values.channel === undefined) throw new AppError("INVALID_INPUT", "expected --channel beside --account");
+    if (values.account !== undefined && values.channel === undefined) throw new AppError("INVALID_INPUT", "expected --channel together with --account");
     await using view = await openChannels(io, { channel: values.channel });
     if (values.channel !== undefined) view.find(values.channel);
     const status = await look(io, view, Math.round(timeoutOf(values)));
     const found = chosen(view, status, values);
-    if (found.length === 0) throw new AppError("NOT_FOUND", "no channel is configured; set one up with: openclaw channels add");
+    if (found.length === 0) throw new AppError("NOT_FOUND", "no channels configured; add one with: openclaw channels add");
     const reports = found.map(([plugin, account]) => ({
       ...reportOf(plugin, account, view.cfg(), values.target),
       account,
@@ -130,7 +130,7 @@ export const capabilities = defineCommand({
 
 /** From the gateway, whose accounts run; else from the platforms. */
 async function look(io: Io, { channels, plugins }: ChannelsView, timeoutMs: number): Promise<Status> {
-  using _ = busy(io, "asking the channels");
+  using _ = busy(io, "Checking connections");
   const { value } = await askGateway(io, { probe: true, timeoutMs });
   const isKnown = value !== undefined && plugins.some(({ id }) => (value.channelAccounts[id] ?? []).length > 0);
   return isKnown ? value : await channels.status({ probe: true, timeoutMs });

@@ -112,7 +112,7 @@ describe("add", () => {
     const { run, file } = makePlace(`{\n  // ours\n  channels: { paper: { dmPolicy: "allowlist" } },\n}\n`);
     const { code, out, err } = await run("add", "--channel", "paper", "--token", "good", "--name", "Home");
     expect([code, err]).toEqual([0, ""]);
-    expect(out).toContain("set up paper account default");
+    expect(out).toContain("Set up paper account default");
     expect(file()).toContain("// ours");
     expect(file()).toMatch(/dmPolicy: "allowlist"/);
     expect(file()).toMatch(/"?token"?: "good"/);
@@ -123,7 +123,7 @@ describe("add", () => {
 
   test.each([
     [["--channel", "paper"], "paper: expected --token"],
-    [["--channel", "bare", "--token", "x"], "set it up by hand with: openclaw config set channels.bare.<setting> <value>; its settings are key"],
+    [["--channel", "bare", "--token", "x"], "configure it with: openclaw config set channels.bare.<setting> <value>; its settings are key"],
     [["--channel", "papr"], "did you mean paper?"],
     [["--channel", "paper", "--token", "x", "--account", "a.b"], "letters, digits, - and _"],
     [[], "expected --channel"],
@@ -139,7 +139,7 @@ describe("add", () => {
 test("a channel that came with the gateway is off until it is set up, and on then", async () => {
   const { run, file } = makePlace("{}", { isBundled: true });
   expect((await run("capabilities", "--channel", "paper")).err).toContain("openclaw channels add --channel paper");
-  expect((await run("remove", "--channel", "paper")).err).toContain("is off");
+  expect((await run("remove", "--channel", "paper")).err).toContain("is disabled");
   expect(await run("add", "--channel", "paper", "--token", "good")).toMatchObject({ code: 0, err: "" });
   expect((await run("status")).out).toMatch(/Paper +default/);
   expect(await run("remove", "--channel", "paper")).toMatchObject({ code: 0 });
@@ -150,9 +150,9 @@ test("a channel that came with the gateway is off until it is set up, and on the
 describe("remove", () => {
   test("turns an account off, or deletes it", async () => {
     const { run, file } = makePlace(TWO);
-    expect((await run("remove", "--channel", "paper", "--account", "work")).out).toContain("turned off paper account work");
+    expect((await run("remove", "--channel", "paper", "--account", "work")).out).toContain("Disabled paper account work");
     expect(file()).toMatch(/work: \{.*enabled: false/s);
-    expect((await run("remove", "--channel", "paper", "--account", "work", "--delete")).out).toContain("deleted paper account work");
+    expect((await run("remove", "--channel", "paper", "--account", "work", "--delete")).out).toContain("Deleted paper account work");
     expect(file()).not.toContain("work");
     expect(file()).toContain(`token: "good"`);
   });
@@ -170,7 +170,7 @@ describe("status", () => {
     const { run } = makePlace(TWO);
     const { code, out } = await run("status");
     expect(code).toBe(0);
-    expect(out).toContain("this is what the configuration says");
+    expect(out).toContain("Showing the configuration instead");
     expect(out).toMatch(/Paper +default +not running +dm pairing/);
     expect(out).toMatch(/work \(Work\) +not running/);
     expect(out).not.toContain("good");
@@ -233,13 +233,13 @@ test("resolve looks names up, and guesses what they name", async () => {
   expect(shown.code).toBe(1);
   expect(shown.out).toMatch(/Ada +group-7 +Ada L\./);
   expect(shown.out).toMatch(/Bob +not found/);
-  expect((await run("resolve", "Ada", "--channel", "bare")).err).toContain("cannot look names up");
+  expect((await run("resolve", "Ada", "--channel", "bare")).err).toContain("cannot look up names");
 });
 
 test("login and logout are the plugin's own where no gateway runs", async () => {
   const { run } = makePlace(TWO);
   expect(await run("login", "--channel", "paper", "--account", "work")).toMatchObject({ code: 0, out: "signing in work\n" });
-  expect(await run("logout", "--channel", "paper", "--account", "work")).toMatchObject({ code: 0, out: "signed out of paper account work\n" });
+  expect(await run("logout", "--channel", "paper", "--account", "work")).toMatchObject({ code: 0, out: "Signed out of paper account work\n" });
   expect((await run("login", "--channel", "bare")).err).toContain("bare has no login");
   expect((await run("logout", "--channel", "bare")).err).toContain("does not support logout");
   expect((await run("login")).err).toContain(`there is no channel "whatsapp"`);

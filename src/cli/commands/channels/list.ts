@@ -33,11 +33,11 @@ async function gather(io: Io, withUsage: boolean): Promise<Listed> {
   const status = await view.channels.status();
   const { auth } = await openAuth(io, undefined);
   const logins = (await auth.list()).map(({ id, provider, type }) => ({ id, provider, type, isExternal: false }));
-  using _ = busy(io, "asking providers how much is used");
+  using _ = busy(io, "Checking provider usage");
   const usage = withUsage ? await quotaOf(io, await openModels(io), { all: false }) : undefined;
   const served = new Set(view.plugins.map(({ id }) => id));
   const sections = Object.keys(view.config.channels ?? {}).filter((id) => id !== "defaults" && !served.has(id));
-  const why = (id: string): string => view.off.get(id) ?? view.failed[0]?.error ?? "no plugin has this channel";
+  const why = (id: string): string => view.off.get(id) ?? view.failed[0]?.error ?? "no plugin for this channel";
   return { status, unserved: sections.map((id) => [id, why(id)] as const), logins, usage };
 }
 
@@ -53,7 +53,7 @@ function print(io: Io, { status, unserved, logins, usage }: Listed): void {
     ]),
   );
   const off = unserved.map(([id, why]) => [id, "-", style.yellow("off"), escapeLine(why)]);
-  if (rows.length + off.length === 0) io.out(io.runnable("no channel is configured; set one up with: openclaw channels add\n"));
+  if (rows.length + off.length === 0) io.out(io.runnable("No channels configured. Add one with: openclaw channels add\n"));
   else io.out(formatTable(["Channel", "Account", "State", ""], [...rows, ...off], shape));
   if (logins.length > 0) {
     io.out(
@@ -68,10 +68,10 @@ function print(io: Io, { status, unserved, logins, usage }: Listed): void {
 }
 
 export const list = defineCommand({
-  options: { "no-usage": { type: "boolean", help: "do not ask providers how much of their allowances is used" }, json: JSON_OPTION },
+  options: { "no-usage": { type: "boolean", help: "Don't check provider usage" }, json: JSON_OPTION },
   examples: [
-    { line: "openclaw channels list", does: "accounts of channels, logins of model providers, what is used of them" },
-    { line: "openclaw channels list --no-usage --json", does: "from files only, for machines" },
+    { line: "openclaw channels list", does: "Channel accounts, model provider logins and their usage" },
+    { line: "openclaw channels list --no-usage --json", does: "From files only, as JSON" },
   ],
   async run({ io, values }) {
     const listed = await gather(io, values["no-usage"] !== true);

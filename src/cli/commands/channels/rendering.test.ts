@@ -69,7 +69,7 @@ test("issues have their kind and what helps", () => {
 
 test("what a channel can do, in words", () => {
   expect(supportText({ chatTypes: ["direct", "group"], polls: true, media: true, edit: false })).toBe("direct, group; polls, media");
-  expect(supportText(undefined)).toBe("nothing is said");
+  expect(supportText(undefined)).toBe("unknown");
 });
 
 test.each([

@@ -28,7 +28,7 @@ function onlyResolver({ plugins }: ChannelsView): ChannelPlugin {
   const [only, ...others] = able;
   if (only && others.length === 0) return only;
   const known = able.map(({ id }) => id).join(", ");
-  throw new AppError("INVALID_INPUT", known === "" ? "no channel that is configured can look names up" : `expected --channel with one of ${known}`);
+  throw new AppError("INVALID_INPUT", known === "" ? "no configured channel can look up names" : `expected --channel with one of ${known}`);
 }
 
 function row({ input, resolved, id, name, note }: ChannelResolveResult, style: Style): string[] {
@@ -42,11 +42,11 @@ async function lookUp(
   asked: { entries: readonly string[]; kind: string; account?: string | undefined; json: boolean },
 ) {
   const { resolver } = plugin;
-  if (!resolver) throw new AppError("UNAVAILABLE", `${plugin.id} cannot look names up; use ids as the platform shows them`);
+  if (!resolver) throw new AppError("UNAVAILABLE", `${plugin.id} cannot look up names; use the ids that the platform shows`);
   const cfg = view.cfg();
   const accountId = accountOf(plugin, cfg, asked.account);
   const runtime = runtimeOf(io, "the look-up", { json: asked.json });
-  using _ = busy(io, `asking ${plugin.id}`);
+  using _ = busy(io, `Asking ${plugin.id}`);
   try {
     const parts = [...kindsOf(asked.entries, asked.kind)].map(([kind, inputs]) =>
       resolver.resolveTargets({ cfg, accountId, inputs: [...inputs], kind, runtime }),
@@ -55,7 +55,7 @@ async function lookUp(
     return asked.entries.map((input): ChannelResolveResult => found.get(input) ?? { input, resolved: false });
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError("PLUGIN_FAILED", `${plugin.id} could not look the names up: ${messageOf(error)}`, { cause: error });
+    throw new AppError("PLUGIN_FAILED", `${plugin.id} could not look up the names: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -64,7 +64,7 @@ export const resolve = defineCommand({
   options: {
     channel: CHANNEL_OPTION,
     account: ACCOUNT_OPTION,
-    kind: { type: "string", value: "kind", help: "what the entries name: auto, user, group (default auto)" },
+    kind: { type: "string", value: "kind", help: "Kind of the names: auto, user or group (default auto)" },
     json: JSON_OPTION,
   },
   examples: [],

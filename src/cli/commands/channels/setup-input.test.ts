@@ -26,10 +26,10 @@ test("flags are those that the channels' plugins declare, with the channel they 
 test("flags of channels that are not here are not listed; one that several take is listed once", () => {
   expect(listed()).toEqual({});
   expect(listed(entry("slack"), entry("mattermost"))).toEqual({
-    "bot-token": "slack, mattermost: the bot's token",
-    "app-token": "slack: the app's token",
-    "use-env": "slack, mattermost: take credentials from the environment (default account only)",
-    "http-url": "mattermost: address of its server",
+    "bot-token": "slack, mattermost: Bot token",
+    "app-token": "slack: App token",
+    "use-env": "slack, mattermost: Read credentials from environment variables (default account only)",
+    "http-url": "mattermost: Server URL",
   });
   expect(listed(entry("slack", undefined, "overridden by config plugin"))).toEqual({});
 });

@@ -14,8 +14,8 @@ import type { Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { loadPlugins } from "../../plugin-source.ts";
 
-export const CHANNEL_OPTION = { type: "string", value: "id", help: "of this channel" } as const;
-export const ACCOUNT_OPTION = { type: "string", value: "id", help: "of this account (default: the channel's default account)" } as const;
+export const CHANNEL_OPTION = { type: "string", value: "id", help: "Channel" } as const;
+export const ACCOUNT_OPTION = { type: "string", value: "id", help: "Account (default: the channel's default account)" } as const;
 
 /** The one spelling of a channel's id, also for names that people only type here. */
 export function channelId(written: string): string {
@@ -50,16 +50,16 @@ export interface OpenOptions {
 
 function notThere(channel: string, entries: readonly PluginEntry[], view: Pick<ChannelsView, "failed">): AppError {
   const broken = view.failed[0];
-  if (broken) return new AppError("PLUGIN_FAILED", `the plugin of ${channel} could not be loaded: ${broken.id}: ${broken.error}; see openclaw plugins doctor`);
+  if (broken) return new AppError("PLUGIN_FAILED", `the ${channel} plugin could not be loaded: ${broken.id}: ${broken.error}; see: openclaw plugins doctor`);
   const owner = entries.find((entry) => channelsOf(entry).includes(channel));
   if (owner) {
     const why = owner.error ?? owner.reason ?? "it does not register the channel";
-    const advice = isWaiting(owner) ? `set it up with: openclaw channels add --channel ${channel}` : `turn it on with: openclaw plugins enable ${owner.id}`;
-    return new AppError("UNAVAILABLE", `the channel ${channel} is off: plugin ${owner.id}: ${why}; ${advice}`);
+    const advice = isWaiting(owner) ? `set it up with: openclaw channels add --channel ${channel}` : `enable it with: openclaw plugins enable ${owner.id}`;
+    return new AppError("UNAVAILABLE", `the channel ${channel} is disabled: plugin ${owner.id}: ${why}; ${advice}`);
   }
   const known = entries.flatMap(channelsOf);
   const close = nearest(channel, known);
-  const hint = close === undefined ? `there are ${[...new Set(known)].sort().join(", ") || "none"}` : `did you mean ${close}?`;
+  const hint = close === undefined ? `available: ${[...new Set(known)].sort().join(", ") || "none"}` : `did you mean ${close}?`;
   return new AppError("NOT_FOUND", `there is no channel ${JSON.stringify(channel)}; ${hint}`);
 }
 
@@ -117,7 +117,7 @@ function localChannels(plugins: readonly ChannelPlugin[], cfg: () => HostConfig)
   return createChannels({
     config: cfg,
     table: { get: (id) => plugins.find((plugin) => plugin.id === id), list: () => plugins },
-    inbound: () => ({ accept: () => Promise.reject(new AppError("UNAVAILABLE", "a command takes no messages")) }),
+    inbound: () => ({ accept: () => Promise.reject(new AppError("UNAVAILABLE", "a command receives no messages")) }),
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,

@@ -36,7 +36,7 @@ export async function askGateway(io: Io, { probe, timeoutMs }: Asked): Promise<A
 
 /** Asks the gateway; where there is none, the configuration and, with `probe`, the platforms. */
 async function look(io: Io, { probe, timeoutMs }: Asked): Promise<Found> {
-  using _ = busy(io, probe ? "asking the channels" : "asking the gateway");
+  using _ = busy(io, probe ? "Checking connections" : "Asking the gateway");
   const asked = await askGateway(io, { probe, timeoutMs });
   if (asked.value) return { status: asked.value };
   await using view = await openChannels(io);
@@ -45,21 +45,21 @@ async function look(io: Io, { probe, timeoutMs }: Asked): Promise<Found> {
 
 function printStatus(io: Io, { status, unreachable }: Found): void {
   const style = createStyle(io.color);
-  if (unreachable !== undefined) io.out(`${style.yellow("!")} ${unreachable}; this is what the configuration says\n`);
+  if (unreachable !== undefined) io.out(`${style.yellow("!")} ${unreachable}. Showing the configuration instead\n`);
   const table = statusTable(status, { style, columns: io.columns, now: io.now() });
-  io.out(io.runnable(table === "" ? "no channel is configured; set one up with: openclaw channels add\n" : table));
+  io.out(io.runnable(table === "" ? "No channels configured. Add one with: openclaw channels add\n" : table));
   for (const line of issueLines(status, style)) io.out(line);
 }
 
 export const status = defineCommand({
   options: {
-    probe: { type: "boolean", help: "ask each platform now whether the credentials work" },
-    timeout: { type: "string", value: "ms", help: "how long to wait for each (default 10000)" },
+    probe: { type: "boolean", help: "Check the credentials with each platform" },
+    timeout: { type: "string", value: "ms", help: "Time to wait for each, in ms (default 10000)" },
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw channels status", does: "how each account is" },
-    { line: "openclaw channels status --probe --json", does: "after asking the platforms, for machines" },
+    { line: "openclaw channels status", does: "Status of each account" },
+    { line: "openclaw channels status --probe --json", does: "Check the platforms and print JSON" },
   ],
   async run({ io, values }) {
     const found = await look(io, { probe: values.probe ?? false, timeoutMs: Math.round(timeoutOf(values)) });
@@ -81,13 +81,13 @@ function isOfChannel(line: RecordLine, channel: string): boolean {
 
 export const logs = defineCommand({
   options: {
-    channel: { type: "string", value: "id", help: "of this channel (default all)" },
-    lines: { type: "string", value: "n", help: "how many of the last lines (default 200)" },
+    channel: { type: "string", value: "id", help: "Channel (default: all)" },
+    lines: { type: "string", value: "n", help: "Number of lines (default 200)" },
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw channels logs", does: "the last 200 lines about channels" },
-    { line: "openclaw channels logs --channel telegram --lines 50 --json", does: "of one channel, for machines" },
+    { line: "openclaw channels logs", does: "Last 200 lines about channels" },
+    { line: "openclaw channels logs --channel telegram --lines 50 --json", does: "One channel, as JSON" },
   ],
   async run({ io, values }) {
     const channel = channelId(values.channel ?? "all");
@@ -99,7 +99,7 @@ export const logs = defineCommand({
     const lines = all.filter((line) => isOfChannel(line, channel)).slice(-most);
     if (values.json) return printJson(io, { file, channel, lines: lines.map(({ raw }): unknown => JSON.parse(raw)) });
     io.err(`${createStyle(io.color).dim(file)}\n`);
-    if (lines.length === 0) io.err(chunk ? `nothing was logged about ${channel === "all" ? "channels" : channel}\n` : "there is no log yet\n");
+    if (lines.length === 0) io.err(chunk ? `No log lines about ${channel === "all" ? "channels" : channel}\n` : "No log yet\n");
     for (const line of lines) io.out(`${formatLine(logRecordOf(line), { color: io.color })}\n`);
   },
 });

@@ -75,7 +75,7 @@ async function install(io: Io, shell: Shell, { yes }: { readonly yes: boolean })
   const places = placesOfUser(io);
   const start = startFile(places, shell, io);
   const question = shell === "fish" ? `Write ${start}?` : `Add a line to ${start}?`;
-  if (!yes && !io.interactive) throw new AppError("INVALID_INPUT", `expected --yes where nobody can be asked: it changes ${start}`);
+  if (!yes && !io.interactive) throw new AppError("INVALID_INPUT", `this changes ${start}; use --yes to confirm`);
   if (!yes && !(await io.confirm(question))) return undefined;
   const script = await scriptOf(shell);
   if (shell === "fish") {
@@ -90,15 +90,15 @@ async function install(io: Io, shell: Shell, { yes }: { readonly yes: boolean })
 
 export const completion = defineCommand({
   options: {
-    shell: { type: "string", short: "s", value: "name", help: `${SHELLS.join(", ")} (default: the one in SHELL)` },
-    install: { type: "boolean", short: "i", help: "load it whenever the shell starts" },
-    "write-state": { type: "boolean", help: "write the scripts of all shells below the state folder; print nothing" },
-    yes: { type: "boolean", short: "y", help: "change the shell's start file without asking" },
+    shell: { type: "string", short: "s", value: "name", help: `${SHELLS.join(", ")} (default: from $SHELL)` },
+    install: { type: "boolean", short: "i", help: "Load it in every new shell" },
+    "write-state": { type: "boolean", help: "Write the scripts for all shells to the state folder" },
+    yes: { type: "boolean", short: "y", help: "Change the shell's start file without asking" },
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw completion --shell bash", does: "print the script" },
-    { line: "openclaw completion --shell bash --install --yes", does: "load it in every new shell" },
+    { line: "openclaw completion --shell bash", does: "Print the script" },
+    { line: "openclaw completion --shell bash --install --yes", does: "Load it in every new shell" },
   ],
   async run({ io, values }) {
     const shell = shellOf(values.shell, io);
@@ -115,8 +115,8 @@ export const completion = defineCommand({
     }
     const done = await install(io, shell, { yes: values.yes === true });
     if (values.json) printJson(io, { ok: done !== undefined, shell, ...done });
-    else if (done) io.out(`Completion for ${shell} is installed (${done.start ?? done.file}). It works in every shell that you open from now on.\n`);
-    else io.err("Nothing was changed.\n");
+    else if (done) io.out(`Completion for ${shell} is installed (${done.start ?? done.file}). Open a new shell to use it.\n`);
+    else io.err("No changes made\n");
     return 0;
   },
 });

@@ -16,7 +16,7 @@ export interface Place {
   readonly valued: readonly string[];
 }
 
-const HELP: Word = { text: "--help", help: "print this help" };
+const HELP: Word = { text: "--help", help: "Print this help" };
 
 function flagsOf(options: OptionSpecs): Pick<Place, "flags" | "valued"> {
   const entries = Object.entries(options);

@@ -7,10 +7,10 @@ import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 
 export const validate = defineCommand({
-  options: { file: { type: "string", value: "path", help: "check this file instead" }, json: JSON_OPTION },
+  options: { file: { type: "string", value: "path", help: "Check this file instead" }, json: JSON_OPTION },
   examples: [
-    { line: "openclaw config validate", does: "exit code 0 when the file is right" },
-    { line: "openclaw config validate --json", does: "the issues for machines: path, line, column, expected, found" },
+    { line: "openclaw config validate", does: "Exit code 0 if the file is valid" },
+    { line: "openclaw config validate --json", does: "Issues as JSON: path, line, column, expected, found" },
   ],
   async run({ io, values }) {
     const loaded = loadFor(io, values.file);
@@ -28,8 +28,9 @@ export const validate = defineCommand({
     const style = createStyle(io.color);
     for (const issue of issues) io.out(`${style.red("error")}   ${formatLocated(issue)}\n`);
     for (const issue of warnings) io.out(`${style.yellow("warning")} ${formatLocated(issue)}\n`);
-    if (!exists && valid) io.out(`${style.yellow("none")}    ${path} does not exist; the defaults are in effect\n`);
-    else if (valid) io.out(`${style.green("valid")}   ${path}${warnings.length > 0 ? ` (${warnings.length} to look at)` : ""}\n`);
+    if (!exists && valid) io.out(`${style.yellow("none")}    ${path} does not exist; using the defaults\n`);
+    else if (valid)
+      io.out(`${style.green("valid")}   ${path}${warnings.length > 0 ? ` (${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"})` : ""}\n`);
     else io.out(`${style.red("invalid")} ${path}: ${issues.length} ${issues.length === 1 ? "error" : "errors"}\n`);
     return valid ? 0 : 1;
   },
@@ -69,7 +70,7 @@ async function issuesOfPlugins(io: Io, loaded: ReturnType<typeof loadFor>): Prom
 
 export const file = defineCommand({
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw config file", does: "the path of the file, then what it includes" }],
+  examples: [{ line: "openclaw config file", does: "Path of the file and its includes" }],
   run({ io, values }) {
     const { snapshot, paths } = loadFor(io);
     const { path, exists, hash, files } = snapshot;
@@ -81,18 +82,18 @@ export const file = defineCommand({
 
 export const config: Group = {
   entries: [
-    { name: "get", summary: "the value in effect at a path", load: async () => (await import("./values.ts")).get },
-    { name: "set", summary: "change one value in the file", load: async () => (await import("./values.ts")).set },
-    { name: "unset", summary: "remove a key from the file", load: async () => (await import("./values.ts")).unset },
-    { name: "validate", summary: "check the file: every error with its line", load: async () => validate },
-    { name: "schema", summary: "the JSON Schema, or the hints for forms", load: async () => (await import("./schema.ts")).schema },
-    { name: "file", summary: "which files make up the configuration", load: async () => file },
-    { name: "diff", summary: "what a running gateway does about the file's changes", load: async () => (await import("./values.ts")).diff },
-    { name: "configure", summary: "set parts of it up with questions", load: async () => (await import("../configure.ts")).configure },
+    { name: "get", summary: "Show the value at a path", load: async () => (await import("./values.ts")).get },
+    { name: "set", summary: "Set a value", load: async () => (await import("./values.ts")).set },
+    { name: "unset", summary: "Remove a key", load: async () => (await import("./values.ts")).unset },
+    { name: "validate", summary: "Check the file and list every error with its line", load: async () => validate },
+    { name: "schema", summary: "Print the JSON Schema, or the form hints", load: async () => (await import("./schema.ts")).schema },
+    { name: "file", summary: "Show the configuration files", load: async () => file },
+    { name: "diff", summary: "Show pending changes and how the gateway applies them", load: async () => (await import("./values.ts")).diff },
+    { name: "configure", summary: "Configure interactively", load: async () => (await import("../configure.ts")).configure },
   ],
   fallback: "configure",
   examples: [
-    { line: "openclaw config get gateway.port", does: "the port in effect" },
-    { line: "openclaw config validate", does: "is the file right?" },
+    { line: "openclaw config get gateway.port", does: "Show the port" },
+    { line: "openclaw config validate", does: "Check the file" },
   ],
 };

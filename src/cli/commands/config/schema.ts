@@ -5,10 +5,10 @@ import { printJson } from "../../io.ts";
 import { describePlugins } from "../../plugin-sections.ts";
 
 export const schema = defineCommand({
-  options: { hints: { type: "boolean", help: "labels, help texts and marks for forms instead" }, json: JSON_OPTION },
+  options: { hints: { type: "boolean", help: "Print labels, help texts and hints for forms" }, json: JSON_OPTION },
   examples: [
-    { line: "openclaw config schema > openclaw.schema.json", does: "for an editor's completion" },
-    { line: "openclaw config schema --hints", does: "label, help, sensitive, advanced of every key" },
+    { line: "openclaw config schema > openclaw.schema.json", does: "Schema for completion in an editor" },
+    { line: "openclaw config schema --hints", does: "Label, help text and flags of every key" },
   ],
   async run({ io, values }) {
     const { schema: described, hints } = await describeSchema(await describePlugins(io, loadFor(io)));

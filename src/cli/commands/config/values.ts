@@ -31,10 +31,10 @@ async function inEffect(io: Io, config: OpenClawConfig): Promise<OpenClawConfig>
 
 export const get = defineCommand({
   positionals: "[path]",
-  options: { json: JSON_OPTION, reveal: { type: "boolean", help: "show secrets instead of masking them" } },
+  options: { json: JSON_OPTION, reveal: { type: "boolean", help: "Show secrets unmasked" } },
   examples: [
-    { line: "openclaw config get gateway.port", does: "one value, with its default" },
-    { line: "openclaw config get agents.defaults --json", does: "a whole section" },
+    { line: "openclaw config get gateway.port", does: "One value, with its default" },
+    { line: "openclaw config get agents.defaults --json", does: "A whole section as JSON" },
   ],
   async run({ io, values, positionals }) {
     const loaded = loadFor(io);
@@ -44,27 +44,27 @@ export const get = defineCommand({
     // Without a path: what is set.
     const config = path.length === 0 ? snapshot.config : await inEffect(io, snapshot.config);
     if (!hasPath(config, path))
-      throw new AppError("NOT_FOUND", `Config path not found: ${positionals[0]}; it has no value and no default (openclaw config schema lists every key)`);
+      throw new AppError("NOT_FOUND", `Config path not found: ${positionals[0]}; it has no value and no default. List every key with: openclaw config schema`);
     const sections = values.reveal ? {} : await sectionsIn(io, loaded, [snapshot.config]);
     const shown = valueAt(values.reveal ? config : redactConfig(config, sections), path);
     if (typeof shown === "string" && !values.json) io.out(`${shown}\n`);
     else printJson(io, shown);
-    if (!values.reveal && isSensitivePath(path, sections)) io.err("this is a secret; --reveal shows it\n");
+    if (!values.reveal && isSensitivePath(path, sections)) io.err("Secret value masked; use --reveal to show it\n");
   },
 });
 
 export const set = defineCommand({
   positionals: "<path> <value>",
-  options: { json: { ...JSON_OPTION, help: "the value must be JSON5; print the result for machines" } },
+  options: { json: { ...JSON_OPTION, help: "Require a JSON5 value and print the result as JSON" } },
   examples: [
-    { line: "openclaw config set gateway.mode local", does: "a text" },
-    { line: "openclaw config set gateway.port 19000", does: "a number" },
-    { line: `openclaw config set agents.list '[{ id: "main", default: true }]'`, does: "anything JSON5 can say" },
+    { line: "openclaw config set gateway.mode local", does: "A text" },
+    { line: "openclaw config set gateway.port 19000", does: "A number" },
+    { line: `openclaw config set agents.list '[{ id: "main", default: true }]'`, does: "Set a list or object, as JSON5" },
   ],
   async run({ io, values, positionals }) {
     const [path, text, extra] = positionals;
     if (path === undefined || text === undefined || extra !== undefined) {
-      throw new AppError("INVALID_INPUT", `expected a path and a value, got ${positionals.length} words; put quotes around a value with spaces`);
+      throw new AppError("INVALID_INPUT", `expected a path and a value, got ${positionals.length} words; quote a value with spaces`);
     }
     const result = await editConfig(
       io,
@@ -72,22 +72,22 @@ export const set = defineCommand({
       "cli config set",
     );
     if (values.json) printJson(io, { ok: true, ...result });
-    else io.out(io.runnable(describeEdit(`set ${path}`, result)));
+    else io.out(io.runnable(describeEdit(`Set ${path}`, result)));
   },
 });
 
 export const unset = defineCommand({
   positionals: "<path>",
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw config unset gateway.port", does: "back to the default" }],
+  examples: [{ line: "openclaw config unset gateway.port", does: "Restore the default" }],
   async run({ io, values, positionals }) {
     const [path, extra] = positionals;
     if (path === undefined || extra !== undefined) throw new AppError("INVALID_INPUT", `expected one path, got ${positionals.length} words`);
     const segments = parsePath(path);
-    if (!hasPath(loadFor(io).snapshot.resolved, segments)) throw new AppError("NOT_FOUND", `Config path not found: ${path}; the file does not set it`);
+    if (!hasPath(loadFor(io).snapshot.resolved, segments)) throw new AppError("NOT_FOUND", `Config path not found: ${path}; it is not set in the file`);
     const result = await editConfig(io, { kind: "unset", path: segments }, "cli config unset");
     if (values.json) printJson(io, { ok: true, ...result });
-    else io.out(io.runnable(describeEdit(`removed ${path}`, result)));
+    else io.out(io.runnable(describeEdit(`Removed ${path}`, result)));
   },
 });
 
@@ -95,7 +95,7 @@ const text = (value: unknown): string => (value === undefined ? "-" : clip(JSON.
 
 export const diff = defineCommand({
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw config diff", does: "what changed since the gateway last took the file, and what it will do about it" }],
+  examples: [{ line: "openclaw config diff", does: "Changes since the gateway last read the file, and how it applies them" }],
   async run({ io, values }) {
     const loaded = loadFor(io);
     requireValid(loaded.snapshot, formatLocated);
@@ -113,15 +113,15 @@ export const diff = defineCommand({
       return;
     }
     if (!kept && !loaded.snapshot.exists) {
-      io.out(`there is no ${loaded.snapshot.path}; the defaults are in effect\n`);
+      io.out(`${loaded.snapshot.path} does not exist; using the defaults\n`);
       return;
     }
-    if (!kept) io.err("no gateway has run with this file yet: everything in effect is shown as new\n");
-    if (changes.length === 0) io.out("nothing changed since the gateway took the file\n");
+    if (!kept) io.err("No gateway has used this file yet, so every setting is shown as new\n");
+    if (changes.length === 0) io.out("No changes since the gateway read the file\n");
     else {
       const what = (change: (typeof changes)[number]): string =>
         change.ignored
-          ? "waits for a restart"
+          ? "after a restart"
           : change.actions.length === 0
             ? "applied on next use"
             : change.actions

@@ -12,34 +12,34 @@ type NewJob = MethodParams<"cron.add">;
 type Patch = MethodParams<"cron.update">["patch"];
 
 const JOB_OPTIONS = {
-  name: { type: "string", value: "text", help: "what the job is called" },
-  description: { type: "string", value: "text", help: "what it is for" },
-  at: { type: "string", value: "time", help: "once: ISO time (UTC without a zone), or a duration from now such as 20m" },
-  every: { type: "string", value: "duration", help: "again and again, such as 10m or 2h" },
-  cron: { type: "string", value: "expr", help: "a cron expression of 5, 6 or 7 fields" },
-  tz: { type: "string", value: "zone", help: "IANA time zone of --cron (default: the gateway's)" },
-  stagger: { type: "string", value: "duration", help: "spread --cron over this long" },
-  exact: { type: "boolean", help: "no spreading of --cron" },
-  "system-event": { type: "string", value: "text", help: "a reminder in the main session" },
-  message: { type: "string", value: "text", help: "what the agent is asked, in a session of the job's own" },
-  session: { type: "string", value: "main|isolated", help: "where it runs (default: as the payload needs)" },
-  wake: { type: "string", value: "now|next-heartbeat", help: "when the main session sees it (default now)" },
-  agent: { type: "string", value: "id", help: "which agent (default: the default one)" },
-  model: { type: "string", value: "ref", help: "model of these runs" },
-  thinking: { type: "string", value: "level", help: "thinking level of these runs" },
-  "timeout-seconds": { type: "string", value: "n", help: "limit of one run (default 600, 0 none)" },
-  announce: { type: "boolean", help: "send the answer to a chat (default of --message)" },
-  "no-deliver": { type: "boolean", help: "send the answer nowhere" },
-  deliver: { type: "boolean", help: "the older name of --announce" },
-  channel: { type: "string", value: "id", help: "channel of the answer (default last)" },
-  to: { type: "string", value: "target", help: "chat of the answer" },
-  "best-effort-deliver": { type: "boolean", help: "an answer that cannot be sent is no failure" },
-  webhook: { type: "string", value: "url", help: "post each finished run there as JSON" },
-  missed: { type: "string", value: "skip|last|all", help: "which runs that were missed by more than a minute are made up for (default last)" },
-  "missed-max-age": { type: "string", value: "duration", help: "older missed runs are not made up for (default 6h)" },
-  "alert-after": { type: "string", value: "n", help: "failures in a row that the main session is notified of (default 3, 0 never)" },
-  "delete-after-run": { type: "boolean", help: "remove the job after it succeeded (default with --at)" },
-  "keep-after-run": { type: "boolean", help: "keep a job with --at, disabled" },
+  name: { type: "string", value: "text", help: "Job name" },
+  description: { type: "string", value: "text", help: "Description" },
+  at: { type: "string", value: "time", help: "Run once: ISO time (UTC unless it has a zone) or a duration from now, such as 20m" },
+  every: { type: "string", value: "duration", help: "Run at an interval, such as 10m or 2h" },
+  cron: { type: "string", value: "expr", help: "Cron expression with 5, 6 or 7 fields" },
+  tz: { type: "string", value: "zone", help: "IANA time zone for --cron (default: the gateway's)" },
+  stagger: { type: "string", value: "duration", help: "Spread --cron start times over this duration" },
+  exact: { type: "boolean", help: "Don't spread --cron start times" },
+  "system-event": { type: "string", value: "text", help: "Reminder text for the main session" },
+  message: { type: "string", value: "text", help: "Prompt for the agent, run in the job's own session" },
+  session: { type: "string", value: "main|isolated", help: "Session to run in: main or isolated (default: depends on the payload)" },
+  wake: { type: "string", value: "now|next-heartbeat", help: "When the main session sees it: now or next-heartbeat (default now)" },
+  agent: { type: "string", value: "id", help: "Agent (default: the default agent)" },
+  model: { type: "string", value: "ref", help: "Model for the runs" },
+  thinking: { type: "string", value: "level", help: "Thinking level for the runs" },
+  "timeout-seconds": { type: "string", value: "n", help: "Time limit of a run in seconds (default 600, 0 for none)" },
+  announce: { type: "boolean", help: "Send the reply to a chat (default with --message)" },
+  "no-deliver": { type: "boolean", help: "Don't send the reply anywhere" },
+  deliver: { type: "boolean", help: "Older name of --announce" },
+  channel: { type: "string", value: "id", help: "Channel for the reply (default last)" },
+  to: { type: "string", value: "target", help: "Chat for the reply" },
+  "best-effort-deliver": { type: "boolean", help: "Don't fail the run if the reply cannot be sent" },
+  webhook: { type: "string", value: "url", help: "POST the summary of each finished run to this URL as JSON" },
+  missed: { type: "string", value: "skip|last|all", help: "Which missed runs to catch up on: none, last or all (default last)" },
+  "missed-max-age": { type: "string", value: "duration", help: "Skip missed runs older than this (default 6h)" },
+  "alert-after": { type: "string", value: "n", help: "Notify the main session after this many failures in a row (default 3, 0 for never)" },
+  "delete-after-run": { type: "boolean", help: "Remove the job after it succeeds (default with --at)" },
+  "keep-after-run": { type: "boolean", help: "Keep the job, disabled, after an --at run" },
   ...GATEWAY_OPTIONS,
 } as const;
 
@@ -130,9 +130,9 @@ function commonOf(values: JobValues) {
 function newJob(values: JobValues & { readonly disabled?: boolean }, now: number): NewJob {
   const schedule = scheduleOf(values, now);
   const kind = only(values, ["system-event", "message"]);
-  if (values.name === undefined) throw invalid("a job needs a --name");
-  if (!schedule) throw invalid("say when it runs: --at, --every or --cron");
-  if (kind === undefined) throw invalid("say what happens: --message for the agent, or --system-event for a reminder in the main session");
+  if (values.name === undefined) throw invalid("expected --name");
+  if (!schedule) throw invalid("expected a schedule: --at, --every or --cron");
+  if (kind === undefined) throw invalid("expected --message (a prompt for the agent) or --system-event (a reminder in the main session)");
   const { message = "", "system-event": text = "" } = values;
   if (kind === "system-event" && Object.keys(turnOf(values)).length > 0) throw invalid("--model, --thinking and --timeout-seconds belong to --message");
   const payload: NewJob["payload"] = kind === "message" ? { kind: "agentTurn", message, ...turnOf(values) } : { kind: "systemEvent", text };
@@ -152,8 +152,8 @@ function newJob(values: JobValues & { readonly disabled?: boolean }, now: number
 /** When a job runs next, or what makes it run. */
 function dueText(io: Io, { id, enabled, schedule, state: { nextRunAtMs: next } }: Job): string {
   if (next !== undefined) return `next run ${new Date(next).toISOString()}, in ${formatDuration(Math.max(0, next - io.now()))}`;
-  if (!enabled || schedule.kind !== "at") return "it does not run";
-  return io.runnable(`it ran at its only time.\nRun it now:          openclaw cron run ${id}\nGive it a new time:  openclaw cron edit ${id} --at 20m`);
+  if (!enabled || schedule.kind !== "at") return "disabled";
+  return io.runnable(`already ran.\nRun it now:          openclaw cron run ${id}\nGive it a new time:  openclaw cron edit ${id} --at 20m`);
 }
 
 function print(io: Io, json: boolean | undefined, job: Job, done: string): void {
@@ -163,13 +163,13 @@ function print(io: Io, json: boolean | undefined, job: Job, done: string): void 
 }
 
 export const add = defineCommand({
-  options: { ...JOB_OPTIONS, disabled: { type: "boolean", help: "do not run it yet" } },
+  options: { ...JOB_OPTIONS, disabled: { type: "boolean", help: "Add it disabled" } },
   examples: [
     {
       line: 'openclaw cron add --name "Stand-up" --cron "0 9 * * 1-5" --tz Europe/Berlin --message "Sum up my open tasks" --no-deliver',
-      does: "every weekday at 9",
+      does: "Every weekday at 9:00",
     },
-    { line: 'openclaw cron add --name Tea --at 20m --system-event "The tea is ready"', does: "a reminder in 20 minutes" },
+    { line: 'openclaw cron add --name Tea --at 20m --system-event "The tea is ready"', does: "Reminder in 20 minutes" },
   ],
   async run({ io, values }) {
     print(io, values.json, await callGateway(io, "cron.add", newJob(values, io.now()), values), "Added");
@@ -177,7 +177,7 @@ export const add = defineCommand({
 });
 
 const idOf = ([id, extra]: readonly string[]): string => {
-  if (id === undefined || extra !== undefined) throw invalid("expected the id of one job; openclaw cron list shows them");
+  if (id === undefined || extra !== undefined) throw invalid("expected one job id; list them with: openclaw cron list");
   return id;
 };
 
@@ -207,12 +207,12 @@ export const edit = defineCommand({
   positionals: "<id>",
   options: {
     ...JOB_OPTIONS,
-    enable: { type: "boolean", help: "let it run again" },
-    disable: { type: "boolean", help: "stop running it" },
-    "clear-agent": { type: "boolean", help: "the default agent again" },
-    "no-best-effort-deliver": { type: "boolean", help: "an answer that cannot be sent is a failure" },
+    enable: { type: "boolean", help: "Enable the job" },
+    disable: { type: "boolean", help: "Disable the job" },
+    "clear-agent": { type: "boolean", help: "Use the default agent again" },
+    "no-best-effort-deliver": { type: "boolean", help: "Fail the run if the reply cannot be sent" },
   },
-  examples: [{ line: 'openclaw cron edit JOB_ID --cron "0 8 * * 1-5"', does: "run it an hour earlier" }],
+  examples: [{ line: 'openclaw cron edit JOB_ID --cron "0 8 * * 1-5"', does: "Change the schedule" }],
   async run({ io, values, positionals }) {
     const enabled = values.enable ? true : values.disable ? false : undefined;
     const patch: Patch = { ...patchOf(values, io.now()), ...(enabled === undefined ? {} : { enabled }) };
@@ -224,7 +224,7 @@ const switching = (enabled: boolean, done: string) =>
   defineCommand({
     positionals: "<id>",
     options: GATEWAY_OPTIONS,
-    examples: [{ line: `openclaw cron ${enabled ? "enable" : "disable"} JOB_ID`, does: enabled ? "let it run again" : "stop running it" }],
+    examples: [{ line: `openclaw cron ${enabled ? "enable" : "disable"} JOB_ID`, does: enabled ? "Enable the job" : "Disable the job" }],
     async run({ io, values, positionals }) {
       print(io, values.json, await callGateway(io, "cron.update", { id: idOf(positionals), patch: { enabled } }, values), done);
     },
@@ -236,12 +236,12 @@ export const disable = switching(false, "Disabled");
 export const remove = defineCommand({
   positionals: "<id>",
   options: GATEWAY_OPTIONS,
-  examples: [{ line: "openclaw cron rm JOB_ID", does: "remove it for good" }],
+  examples: [{ line: "openclaw cron rm JOB_ID", does: "Remove a job" }],
   async run({ io, values, positionals }) {
     const id = idOf(positionals);
     const done = await callGateway(io, "cron.remove", { id }, values);
     if (values.json) printJson(io, done);
-    else io.out(done.removed ? `Removed ${id}\n` : `There is no job ${id}\n`);
+    else io.out(done.removed ? `Removed ${id}\n` : `Job ${id} not found\n`);
     return done.removed ? 0 : 1;
   },
 });
@@ -250,15 +250,17 @@ const RUN_TIMEOUT_MS = "600000";
 
 export const run = defineCommand({
   positionals: "<id>",
-  options: { due: { type: "boolean", help: "only if it is due" }, force: { type: "boolean", help: "the default" }, ...GATEWAY_OPTIONS },
-  examples: [{ line: "openclaw cron run JOB_ID", does: "run it now and wait for its end" }],
+  options: { due: { type: "boolean", help: "Only if it is due" }, force: { type: "boolean", help: "Run even if it is not due (default)" }, ...GATEWAY_OPTIONS },
+  examples: [{ line: "openclaw cron run JOB_ID", does: "Run the job now and wait until it finishes" }],
   async run({ io, values, positionals }) {
     const flags = { ...values, timeout: values.timeout ?? RUN_TIMEOUT_MS };
     const id = idOf(positionals);
     const done = await callGateway(io, "cron.run", { id, mode: values.due ? "due" : "force" }, flags);
-    const [last] = done.ran ? (await callGateway(io, "cron.runs", { id, limit: 1 }, flags)).entries : [];
+    // Another time of the job may have started since.
+    const entries = done.ran ? (await callGateway(io, "cron.runs", { id, limit: 5 }, flags)).entries : [];
+    const last = entries.findLast(({ action }) => action === "finished");
     if (values.json) printJson(io, done);
-    else if (!done.ran) io.out(`It did not run: ${done.reason}\n`);
+    else if (!done.ran) io.out(`The job did not run: ${done.reason}\n`);
     else io.out(last?.status === "error" ? `The run failed: ${last.error ?? "unknown error"}\n` : "Done.\n");
     return done.ran && last?.status !== "error" ? 0 : 1;
   },

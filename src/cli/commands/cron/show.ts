@@ -20,6 +20,16 @@ function when(io: Io, at: number | undefined): string {
   return ms >= 0 ? `in ${formatDuration(ms)}` : `${formatDuration(-ms)} ago`;
 }
 
+/** How a run ended, by how much it was late, and a webhook that was not sent. */
+function runStatus(style: Style, run: Run): string {
+  const { action, waiting, lateMs, webhook } = run;
+  const status = action === "started" ? `running${waiting === undefined ? "" : `, waits: ${clip(waiting, SUMMARY_CHARS)}`}` : statusText(style, run);
+  const late = lateMs === undefined ? "" : `, ${formatDuration(lateMs)} late`;
+  const isPosted = webhook === undefined || webhook.state === "sent";
+  const posted = isPosted ? "" : `, webhook ${webhook.state}${webhook.error === undefined ? "" : `: ${clip(webhook.error, SUMMARY_CHARS)}`}`;
+  return `${status}${late}${posted}`;
+}
+
 function statusText(style: Style, { status, error }: { readonly status?: Run["status"] | undefined; readonly error?: string | undefined }): string {
   if (status === "error") return style.red(`error${error === undefined ? "" : `: ${clip(error, SUMMARY_CHARS)}`}`);
   if (status === "skipped") return style.yellow(`skipped${error === undefined ? "" : `: ${clip(error, SUMMARY_CHARS)}`}`);
@@ -31,7 +41,7 @@ const costText = (usd: number | undefined): string => (usd === undefined || usd 
 
 export const status = defineCommand({
   options: GATEWAY_OPTIONS,
-  examples: [{ line: "openclaw cron status --json", does: "for machines" }],
+  examples: [{ line: "openclaw cron status --json", does: "Print JSON" }],
   async run({ io, values }) {
     const found = await callGateway(io, "cron.status", {}, values);
     if (values.json) return printJson(io, found);
@@ -43,10 +53,10 @@ export const status = defineCommand({
 });
 
 export const list = defineCommand({
-  options: { all: { type: "boolean", help: "disabled jobs too" }, ...GATEWAY_OPTIONS },
+  options: { all: { type: "boolean", help: "Include disabled jobs" }, ...GATEWAY_OPTIONS },
   examples: [
-    { line: "openclaw cron list", does: "jobs that are enabled" },
-    { line: "openclaw cron list --all --json", does: "every job, for machines" },
+    { line: "openclaw cron list", does: "Enabled jobs" },
+    { line: "openclaw cron list --all --json", does: "All jobs, as JSON" },
   ],
   async run({ io, values }) {
     const found = await callGateway(io, "cron.list", { includeDisabled: values.all === true }, values);
@@ -69,20 +79,24 @@ export const list = defineCommand({
 
 export const runs = defineCommand({
   positionals: "[id]",
-  options: { id: { type: "string", value: "id", help: "the job" }, limit: { type: "string", value: "n", help: "how many (default 50)" }, ...GATEWAY_OPTIONS },
-  examples: [{ line: "openclaw cron runs --id JOB_ID --limit 10", does: "the last ten runs" }],
+  options: {
+    id: { type: "string", value: "id", help: "Job id" },
+    limit: { type: "string", value: "n", help: "Number of runs (default 50)" },
+    ...GATEWAY_OPTIONS,
+  },
+  examples: [{ line: "openclaw cron runs --id JOB_ID --limit 10", does: "Last ten runs" }],
   async run({ io, values, positionals: [named] }) {
     const id = values.id ?? named;
     const limit = Number(values.limit ?? 50);
-    if (id === undefined) throw new AppError("INVALID_INPUT", "name the job: openclaw cron runs --id <id> (openclaw cron list shows the ids)");
+    if (id === undefined) throw new AppError("INVALID_INPUT", "expected a job id: openclaw cron runs --id <id>; list them with: openclaw cron list");
     if (!Number.isInteger(limit) || limit < 1) throw new AppError("INVALID_INPUT", `--limit takes a whole number above 0, not "${values.limit}"`);
     const found = await callGateway(io, "cron.runs", { id, limit }, values);
     if (values.json) return printJson(io, found);
     const style = createStyle(io.color);
-    if (found.entries.length === 0) return io.out("No runs yet.\n");
+    if (found.entries.length === 0) return io.out("No runs yet\n");
     const rows = found.entries.map((run) => [
       new Date(run.runAtMs ?? run.ts).toISOString(),
-      statusText(style, run),
+      runStatus(style, run),
       run.durationMs === undefined ? "-" : formatDuration(run.durationMs),
       costText(run.costUsd),
       run.model ?? "-",
@@ -110,7 +124,7 @@ const momentIn = (timeZone: string): Intl.DateTimeFormat =>
 async function timesOfJob(io: Io, id: string, count: number, flags: GatewayFlags): Promise<MethodResult<"cron.next">> {
   const { jobs } = await callGateway(io, "cron.list", { includeDisabled: true }, flags);
   const job = jobs.find((one) => one.id === id);
-  if (!job) throw new AppError("INVALID_INPUT", `there is no job ${id}; openclaw cron list --all shows the ids`);
+  if (!job) throw new AppError("INVALID_INPUT", `job ${id} not found; list the jobs with: openclaw cron list --all`);
   return callGateway(io, "cron.next", { schedule: job.schedule, id, count: Math.min(count, 100) }, flags);
 }
 
@@ -127,32 +141,32 @@ async function timesOfExpression(
 export const next = defineCommand({
   positionals: "[expression]",
   options: {
-    tz: { type: "string", value: "zone", help: "IANA time zone (default: this machine's)" },
-    exact: { type: "boolean", help: "as for a job that is not spread over some minutes" },
-    id: { type: "string", value: "id", help: "the times of this job instead" },
-    count: { type: "string", value: "n", help: "how many times (default 5)" },
+    tz: { type: "string", value: "zone", help: "IANA time zone (default: local)" },
+    exact: { type: "boolean", help: "Exact times, without spreading" },
+    id: { type: "string", value: "id", help: "Show the times of this job" },
+    count: { type: "string", value: "n", help: "Number of times (default 5)" },
     ...GATEWAY_OPTIONS,
   },
   examples: [
-    { line: 'openclaw cron next "0 9 * * 1-5" --tz Europe/Berlin', does: "the next five times, without a gateway" },
-    { line: "openclaw cron next --id JOB_ID", does: "when a job runs, with its delay" },
+    { line: 'openclaw cron next "0 9 * * 1-5" --tz Europe/Berlin', does: "Next five times; works without a gateway" },
+    { line: "openclaw cron next --id JOB_ID", does: "Next times of a job" },
   ],
   async run({ io, values, positionals: [expr, extra] }) {
     const { id } = values;
     const count = Number(values.count ?? 5);
     if ((expr === undefined) === (id === undefined) || extra !== undefined)
-      throw new AppError("INVALID_INPUT", 'expected one expression in quotes, such as openclaw cron next "0 9 * * 1-5", or --id with the id of a job');
+      throw new AppError("INVALID_INPUT", 'expected a quoted expression, such as openclaw cron next "0 9 * * 1-5", or --id with a job id');
     if (!Number.isInteger(count) || count < 1 || count > 1000)
       throw new AppError("INVALID_INPUT", `--count takes a number from 1 to 1000, not "${values.count}"`);
     const found = id === undefined ? await timesOfExpression(io, expr ?? "", count, values) : await timesOfJob(io, id, count, values);
     const { tz, times, spreadMs } = found;
-    if (times.length === 0) throw new AppError("INVALID_INPUT", `${id === undefined ? JSON.stringify(expr) : `the job ${id}`} matches no time after now`);
+    if (times.length === 0) throw new AppError("INVALID_INPUT", `${id === undefined ? JSON.stringify(expr) : `the job ${id}`} has no future run times`);
     if (values.json) return printJson(io, { ...(id === undefined ? { expr } : { id }), ...found, times: times.map((at) => new Date(at).toISOString()) });
     const format = momentIn(tz);
     io.out(`Times in ${tz}:\n${times.map((at) => `${format.format(at)}  (${when(io, at)})\n`).join("")}`);
     if (spreadMs !== undefined)
       io.out(
-        `A job runs by up to ${formatDuration(spreadMs)} later, always by the same delay: jobs at the full hour are spread (cron add --exact turns that off).\n`,
+        `A job may start up to ${formatDuration(spreadMs)} later, always by the same delay, because jobs at the full hour are spread out (turn off with: cron add --exact).\n`,
       );
   },
 });

@@ -38,7 +38,7 @@ async function ofPlugin({ id, config, status }: ChannelPlugin, cfg: HostConfig, 
       if (config.isEnabled?.(account, cfg) === false) return [];
       return ((await status?.examineAccount?.({ account, cfg, ...look })) ?? []).map((finding) => ({ channel: id, accountId, ...finding }));
     } catch (error) {
-      return [{ channel: id, accountId, id: "failed", level: "error", message: `its rules failed: ${messageOf(error)}`, fix: "openclaw plugins doctor" }];
+      return [{ channel: id, accountId, id: "failed", level: "error", message: `its checks failed: ${messageOf(error)}`, fix: "openclaw plugins doctor" }];
     }
   });
   return (await Promise.all(found)).flat();

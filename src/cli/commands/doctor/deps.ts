@@ -43,7 +43,7 @@ async function modelFacts(io: Io): Promise<ModelFacts> {
     problemWith(model) {
       try {
         const ref = namedModel(view, model);
-        return choice.allowlistOf(config, choice.standardChoice(selection).ref).allows(ref) ? undefined : `${model} is not among agents.defaults.models`;
+        return choice.allowlistOf(config, choice.standardChoice(selection).ref).allows(ref) ? undefined : `${model} is not in agents.defaults.models`;
       } catch (error) {
         if (error instanceof AppError) return error.message;
         throw error;
@@ -66,14 +66,16 @@ async function renew(io: Io, { file, content, mode, forget }: ServiceDefinition)
   chmodSync(file, mode);
   const problem = await control(io, forget);
   const remark = problem === undefined ? "" : ` (the platform was not notified: ${problem})`;
-  return `rewrote ${file}${remark}; the previous file is ${kept}; it takes effect with: openclaw gateway restart`;
+  return `Rewrote ${file}${remark}. The previous file is ${kept}. Apply it with: openclaw gateway restart`;
 }
 
 /** This user's service as the doctor looks at it. */
 function serviceFacts(io: Io): ServiceFacts | undefined {
   const service = findService(io);
-  if (!service) return undefined;
-  const { kind, label, file, content } = service;
+  const kind = service?.kind;
+  // The file of a task says nothing about when it is started.
+  if (!service || kind === undefined || kind === "schtasks") return undefined;
+  const { label, file, content } = service;
   return {
     kind,
     label,
@@ -124,7 +126,7 @@ async function accountTroubles(io: Io, config: DoctorDeps["config"], timeoutMs: 
 
 async function failedPlugins(io: Io, config: DoctorDeps["config"], timeoutMs: number): Promise<readonly FailedPlugin[]> {
   const { value } = await tryGateway(io, await localTarget(io, config), timeoutMs, (client) => client.request("plugins.list", {}));
-  return (value?.plugins ?? []).flatMap(({ id, status, error }) => (status === "error" ? [{ id, error: error ?? "no reason was given" }] : []));
+  return (value?.plugins ?? []).flatMap(({ id, status, error }) => (status === "error" ? [{ id, error: error ?? "no reason given" }] : []));
 }
 
 interface DoctorFlags {

@@ -7,14 +7,14 @@ import { openDoctor } from "./deps.ts";
 import { box, conclusion, findingsInFull, findingsTable, reportJson } from "./report.ts";
 
 export const DOCTOR_OPTIONS = {
-  fix: { type: "boolean", help: "make the recommended repairs without asking; takes unknown keys out of the configuration" },
-  repair: { type: "boolean", help: "the same as --fix" },
-  yes: { type: "boolean", help: "yes to every question; takes no keys out" },
-  force: { type: "boolean", help: "with --fix: also write over service files that were changed by hand" },
-  "non-interactive": { type: "boolean", help: "no questions; only repairs that take nothing away" },
-  deep: { type: "boolean", help: "also the machine's own services, and the whole of a large database" },
-  "generate-gateway-token": { type: "boolean", help: "make a gateway token where there is none" },
-  "no-workspace-suggestions": { type: "boolean", help: "say nothing about what could be better in the workspace" },
+  fix: { type: "boolean", help: "Apply the recommended repairs without asking, and remove unknown keys" },
+  repair: { type: "boolean", help: "Same as --fix" },
+  yes: { type: "boolean", help: "Answer yes to every question; keeps unknown keys" },
+  force: { type: "boolean", help: "With --fix: also overwrite service files that were edited by hand" },
+  "non-interactive": { type: "boolean", help: "Don't ask; only apply repairs that remove nothing" },
+  deep: { type: "boolean", help: "Also check system services and read a large database in full" },
+  "generate-gateway-token": { type: "boolean", help: "Generate a gateway token if there is none" },
+  "no-workspace-suggestions": { type: "boolean", help: "Don't show workspace suggestions" },
   json: JSON_OPTION,
 } as const;
 
@@ -48,9 +48,9 @@ function decider(io: Io, flags: Flags): (repair: Repair, check: Check) => boolea
 export const doctor = defineCommand({
   options: DOCTOR_OPTIONS,
   examples: [
-    { line: "openclaw doctor", does: "what is wrong, and what to do about it" },
-    { line: "openclaw doctor --fix", does: "and the repairs that can be made here" },
-    { line: "openclaw doctor --json", does: "for machines" },
+    { line: "openclaw doctor", does: "Show problems and how to fix them" },
+    { line: "openclaw doctor --fix", does: "Show problems and repair them" },
+    { line: "openclaw doctor --json", does: "Print JSON" },
   ],
   async run({ io, values }) {
     const { CHECKS, examine, TOPICS } = await import("../../../doctor/index.ts");

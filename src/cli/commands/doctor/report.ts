@@ -96,8 +96,8 @@ export function conclusion(outcomes: readonly Outcome[], checks: number, io: Pic
   const style = createStyle(io.color);
   const { warn, error, repaired, repairable } = summarise(outcomes);
   const done = repaired === 0 ? "" : `; ${counted(repaired, "repair")} made`;
-  if (warn === 0 && error === 0) return `${style.green("All is well")}: ${counted(checks, "check")}${done}\n`;
-  const offer = repairable === 0 ? "" : `; ${repairable} can be repaired with: openclaw doctor --fix`;
+  if (warn === 0 && error === 0) return `${style.green("No problems found")}: ${counted(checks, "check")}${done}\n`;
+  const offer = repairable === 0 ? "" : `. Repair ${repairable} with: openclaw doctor --fix`;
   const parts = [...(error === 0 ? [] : [counted(error, "error")]), ...(warn === 0 ? [] : [counted(warn, "warning")])];
   return `${(error === 0 ? style.yellow : style.red)(parts.join(", "))} in ${counted(checks, "check")}${done}${offer}\n`;
 }

@@ -12,13 +12,13 @@ import { findTarget, localTarget, openForReading, remoteTarget, type Target } fr
 export const call = defineCommand({
   positionals: "<method>",
   options: {
-    params: { type: "string", value: "json5", help: "parameters of the method (default {})" },
-    "expect-final": { type: "boolean", help: "wait for the end of what is only accepted at first" },
+    params: { type: "string", value: "json5", help: "Parameters as JSON5 (default {})" },
+    "expect-final": { type: "boolean", help: "Wait for the final result of an accepted request" },
     ...GATEWAY_OPTIONS,
   },
   examples: [
-    { line: "openclaw gateway call health", does: "a method without parameters" },
-    { line: `openclaw gateway call sessions.list --params '{ limit: 5 }' --json`, does: "with parameters, for machines" },
+    { line: "openclaw gateway call health", does: "Call a method" },
+    { line: `openclaw gateway call sessions.list --params '{ limit: 5 }' --json`, does: "With parameters, as JSON" },
   ],
   async run({ io, values, positionals }) {
     const [method, extra] = positionals;
@@ -34,8 +34,8 @@ export const call = defineCommand({
 export const health = defineCommand({
   options: GATEWAY_OPTIONS,
   examples: [
-    { line: "openclaw gateway health", does: "one line" },
-    { line: "openclaw gateway health --json", does: "everything, for machines" },
+    { line: "openclaw gateway health", does: "Health in one line" },
+    { line: "openclaw gateway health --json", does: "Full health report as JSON" },
   ],
   async run({ io, values }) {
     const started = performance.now();
@@ -66,15 +66,15 @@ const row = (name: string, { totalCost, input, output, cacheRead, cacheWrite, to
 ];
 
 export const usageCost = defineCommand({
-  options: { days: { type: "string", value: "n", help: `how many days, today included (default ${DAYS})` }, ...GATEWAY_OPTIONS },
+  options: { days: { type: "string", value: "n", help: `Number of days, including today (default ${DAYS})` }, ...GATEWAY_OPTIONS },
   examples: [
-    { line: "openclaw gateway usage-cost", does: `the last ${DAYS} days` },
-    { line: "openclaw gateway usage-cost --days 7 --json", does: "the last week, for machines" },
+    { line: "openclaw gateway usage-cost", does: `The last ${DAYS} days` },
+    { line: "openclaw gateway usage-cost --days 7 --json", does: "Last week, as JSON" },
   ],
   async run({ io, values }) {
     const usage = await callGateway(io, "usage.cost", { days: daysOf(values.days) }, values);
     if (values.json) return printJson(io, usage);
-    if (usage.daily.length === 0) return io.out(`nothing was used in the last ${usage.days} days\n`);
+    if (usage.daily.length === 0) return io.out(`No usage in the last ${usage.days} days\n`);
     const rows = [...usage.daily.map((day) => row(day.date, day)), row("All", usage.totals)];
     io.out(
       formatTable(["Day (UTC)", "Cost", "Tokens", "Input", "Output", "Cache read", "Cache write"], rows, {
@@ -124,19 +124,19 @@ function report({ kind, url }: Target, { ok, latencyMs, error, value }: Answered
 
 /** The documented ways through a tunnel. They are named so that asking for one is answered, not taken for a typing error. */
 const SSH_OPTIONS = {
-  ssh: { type: "string", value: "user@host[:port]", help: "through a tunnel; not there yet" },
-  "ssh-identity": { type: "string", value: "path", help: "key for --ssh; not there yet" },
-  "ssh-auto": { type: "boolean", help: "find the host for --ssh; not there yet" },
+  ssh: { type: "string", value: "user@host[:port]", help: "Connect through an SSH tunnel (not available in this version)" },
+  "ssh-identity": { type: "string", value: "path", help: "Key for --ssh (not available in this version)" },
+  "ssh-auto": { type: "boolean", help: "Find the host for --ssh (not available in this version)" },
 } as const;
 
 export const probe = defineCommand({
-  options: { ...SSH_OPTIONS, ...GATEWAY_OPTIONS, timeout: { ...GATEWAY_OPTIONS.timeout, help: "how long to wait for each (default 3000)" } },
-  examples: [{ line: "openclaw gateway probe", does: "the remote gateway of the configuration, and the one of this machine" }],
+  options: { ...SSH_OPTIONS, ...GATEWAY_OPTIONS, timeout: { ...GATEWAY_OPTIONS.timeout, help: "Time to wait for each gateway, in ms (default 3000)" } },
+  examples: [{ line: "openclaw gateway probe", does: "Check the configured remote gateway and the local one" }],
   async run({ io, values }) {
     if (values.ssh !== undefined || values["ssh-identity"] !== undefined || values["ssh-auto"])
       throw new AppError(
         "UNAVAILABLE",
-        "tunnels over SSH are not there yet; open one yourself (ssh -N -L 18790:127.0.0.1:18789 user@host) and probe --url ws://127.0.0.1:18790",
+        "SSH tunnels are not available in this version; open one yourself (ssh -N -L 18790:127.0.0.1:18789 user@host), then use --url ws://127.0.0.1:18790",
       );
     const timeoutMs = timeoutOf(values, 3000);
     const started = performance.now();

@@ -14,19 +14,19 @@ export async function openAgain({ stateDir, log }: Pick<App, "stateDir" | "log">
     const { applyRestoreRequest } = await loadBackup();
     applied = applyRestoreRequest(stateDir, options.pid, Date.now(), [basename(stateLockPath(stateDir))]);
   } catch (error) {
-    log.error(`the backup could not be put in place; the gateway goes on with the state it had: ${messageOf(error)}`);
+    log.error(`the backup could not be restored; the gateway keeps its previous state: ${messageOf(error)}`);
     return create(options);
   }
   try {
     const app = await create(options);
     applied?.settle();
-    app.log.info(`restored from a backup; the state before it is kept in ${applied?.report.kept ?? "no place: there was none"}`);
+    app.log.info(`restored from a backup; the previous state is in ${applied?.report.kept ?? "no folder, because there was none"}`);
     return app;
   } catch (error) {
     if (!applied) throw error;
     const failed = applied.undo(messageOf(error));
     const app = await create(options);
-    app.log.error(`the restored state could not be opened, so the one before it is in use again; the restored one is kept in ${failed}: ${messageOf(error)}`);
+    app.log.error(`the restored state could not be opened, so the previous state is in use again; the restored files are in ${failed}: ${messageOf(error)}`);
     return app;
   }
 }

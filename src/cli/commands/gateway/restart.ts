@@ -8,20 +8,22 @@ import { loadFor } from "../../config-source.ts";
 import { tryGateway } from "../../gateway-call.ts";
 import { localTarget, openForReading } from "../../gateway-target.ts";
 import { printJson, type Io } from "../../io.ts";
-import { serviceOf, signalProcess } from "./stop.ts";
+import { serviceOf, signalProcess, stopGateway } from "./stop.ts";
 import type { ServiceDefinition } from "./service/definition.ts";
-import { control, installedService } from "./service/service.ts";
+import { installedService, restartService } from "./service/service.ts";
 
 /** Longer than runs may hold up a restart, and than it takes then. */
 const RESTART_MS = 60_000;
 const LOOK_MS = 25;
 const ANSWER_MS = 5000;
 
-async function restartService(io: Io, service: ServiceDefinition, json: boolean): Promise<void> {
-  const problem = await control(io, service.restart);
+async function restartOf(io: Io, service: ServiceDefinition, json: boolean): Promise<void> {
+  // The process of a task may outlive it, and would still hold the state folder.
+  if (service.kind === "schtasks") await stopGateway(io, loadFor(io).paths.state);
+  const problem = await restartService(io, service);
   if (problem !== undefined) throw new AppError("UNAVAILABLE", `${service.label} could not be restarted: ${problem}`);
   if (json) printJson(io, { ok: true, label: service.label });
-  else io.out(`restarted ${service.label}\n`);
+  else io.out(`Restarted ${service.label}\n`);
 }
 
 /** A process writes its lock again once its gateway is open again. */
@@ -34,22 +36,31 @@ export async function waitForReturn(lock: string, before: LockHolder, atMostMs =
       await wait(LOOK_MS);
       continue;
     }
-    if (now?.pid !== before.pid) throw new AppError("UNAVAILABLE", `process ${before.pid} ended instead of coming back; its log says why: openclaw logs`);
+    if (now?.pid !== before.pid) throw new AppError("UNAVAILABLE", `process ${before.pid} exited instead of restarting; see the log: openclaw logs`);
     if (now.createdAt !== before.createdAt) return now;
-    if (performance.now() > end)
-      throw new AppError("TIMEOUT", `process ${before.pid} did not restart its gateway within ${atMostMs / 1000} s; its log says why: openclaw logs`);
+    if (performance.now() > end) throw new AppError("TIMEOUT", `process ${before.pid} did not restart within ${atMostMs / 1000} s; see the log: openclaw logs`);
     await wait(LOOK_MS);
   }
 }
 
-/** Has a running process restart its gateway, and waits until that answers. */
-async function restartInPlace(io: Io, lock: string, holder: LockHolder, json: boolean): Promise<void> {
+/** Throws where a running gateway cannot restart in its process. */
+export function requireRestartInPlace(io: Io): void {
   const { snapshot } = loadFor(io);
   if (snapshot.config.commands?.restart === false)
     throw new AppError(
       "PERMISSION_DENIED",
-      `commands.restart is false in ${snapshot.path}, so the gateway takes no restart from outside; end it with \`openclaw gateway stop\` and start it again`,
+      `commands.restart is false in ${snapshot.path}, so the gateway cannot be restarted; stop it with \`openclaw gateway stop\` and start it again`,
     );
+  if (process.platform === "win32")
+    throw new AppError(
+      "UNAVAILABLE",
+      "a gateway on Windows cannot be restarted from outside its process; stop it with `openclaw gateway stop` and start it again",
+    );
+}
+
+/** Has a running process restart its gateway, and waits until that answers. */
+async function restartInPlace(io: Io, lock: string, holder: LockHolder, json: boolean): Promise<void> {
+  requireRestartInPlace(io);
   if (holder.port === undefined) throw new AppError("UNAVAILABLE", `process ${holder.pid} is still starting; try again in a moment`);
   const started = performance.now();
   signalProcess(holder.pid, "SIGUSR1", "restarted");
@@ -58,14 +69,14 @@ async function restartInPlace(io: Io, lock: string, holder: LockHolder, json: bo
   using config = await openForReading(io);
   const target = await localTarget(io, config);
   const answer = await tryGateway(io, target, ANSWER_MS, (client) => client.request("health", {}));
-  if (!answer.ok) throw new AppError("UNAVAILABLE", `process ${holder.pid} restarted its gateway, but it does not answer: ${answer.error}`);
+  if (!answer.ok) throw new AppError("UNAVAILABLE", `process ${holder.pid} restarted but does not answer: ${answer.error}`);
   if (json) printJson(io, { ok: true, restarted: true, pid: holder.pid, url: target.url, durationMs });
-  else io.out(`restarted: process ${holder.pid} answers on ${target.url} again (after ${durationMs} ms)\n`);
+  else io.out(`Restarted. Process ${holder.pid} answers on ${target.url} again after ${durationMs} ms\n`);
 }
 
 export const restart = defineCommand({
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw gateway restart", does: "restart it and wait until it answers again" }],
+  examples: [{ line: "openclaw gateway restart", does: "Restart and wait until it answers" }],
   async run({ io, values }) {
     const json = values.json ?? false;
     const stateDir = loadFor(io).paths.state;
@@ -73,13 +84,13 @@ export const restart = defineCommand({
     const holder = lockHolder(lock);
     if (holder) {
       const service = await serviceOf(io, holder);
-      return service ? restartService(io, service, json) : restartInPlace(io, lock, holder, json);
+      return service ? restartOf(io, service, json) : restartInPlace(io, lock, holder, json);
     }
     const service = installedService(io);
-    if (service) return restartService(io, service, json);
+    if (service) return restartOf(io, service, json);
     throw new AppError(
       "NOT_FOUND",
-      `no gateway runs on ${stateDir}: start one with \`openclaw gateway\`, or let it start with the machine with \`openclaw gateway install\``,
+      `no gateway is running on ${stateDir}: start one with \`openclaw gateway\`, or install a service with \`openclaw gateway install\``,
     );
   },
 });

@@ -8,27 +8,8 @@ import { warmUpStore } from "../../../store/index.ts";
 import { defineCommand, type Values } from "../../command.ts";
 import { showFailure } from "../../failure.ts";
 import { ownArguments } from "../../own-arguments.ts";
+import { alreadyRunning, greet } from "./greeting.ts";
 import { parsePort } from "./port.ts";
-
-const LABEL = 8;
-
-/** What a person at a terminal needs to begin: the address, a link that logs in, and who will answer. Programs and services get the log alone. */
-export function greet(
-  app: Pick<App, "url" | "consoleStyle" | "loginLink" | "answeringModel">,
-  io: Pick<Io, "out" | "color" | "runnable">,
-  terminal: boolean,
-): void {
-  if (!terminal || app.consoleStyle === "json") return;
-  const style = createStyle(io.color);
-  const line = (label: string, text: string, note = ""): void =>
-    io.out(`  ${style.bold(label.padEnd(LABEL))} ${text}\n${note === "" ? "" : `  ${" ".repeat(LABEL)} ${style.dim(io.runnable(note))}\n`}`);
-  const link = app.loginLink();
-  io.out("\n");
-  line("address", link?.replace(/#.*$/, "") ?? app.url);
-  if (link !== undefined) line("log in", style.cyan(link), "this link works once, for 10 minutes; another: openclaw dashboard");
-  // Which model it is takes a look at keys and at this machine: that runs in the background.
-  void app.answeringModel().then(({ model, why }) => line("model", model ?? "none", why));
-}
 
 /** Longer than the grace of what runs and of what is being sent; after it the process ends anyway, and what was accepted goes on after the restart. */
 const END_MS = 13_000;
@@ -36,11 +17,12 @@ const END_MS = 13_000;
 const RESTART_CLOSE_MS = 40_000;
 
 const OPTIONS = {
-  port: { type: "string", value: "n", help: "listen on this port (default 18789; 0 takes a free one)" },
-  "allow-unconfigured": { type: "boolean", help: "start without a configuration file, or without gateway.mode=local" },
-  verbose: { type: "boolean", help: "show debug lines" },
-  "raw-stream": { type: "boolean", help: "write everything that model providers send to a file" },
-  "raw-stream-path": { type: "string", value: "file", help: "the file, instead of logs/raw-stream.jsonl in the state folder; means --raw-stream" },
+  port: { type: "string", value: "n", help: "Port to listen on (default 18789, 0 for any free port)" },
+  "allow-unconfigured": { type: "boolean", help: "Start without a configuration file or gateway.mode=local" },
+  open: { type: "boolean", help: "Open the Control UI in your browser; not over SSH, in CI or without a display" },
+  verbose: { type: "boolean", help: "Show debug log lines" },
+  "raw-stream": { type: "boolean", help: "Record everything model providers send in a file" },
+  "raw-stream-path": { type: "string", value: "file", help: "Recording file (default logs/raw-stream.jsonl in the state folder); implies --raw-stream" },
 } as const;
 
 type End = { readonly code: number; readonly why: string };
@@ -101,7 +83,7 @@ function guardTime(ms: number, message: string, io: Io): Disposable {
 async function stop(app: App, end: End, io: Io): Promise<void> {
   const style = createStyle(io.color);
   if (end.code !== 0) io.err(`${style.red("stopping:")} ${end.why}\n`);
-  using _ = guardTime(END_MS, "the gateway did not end in time; what was accepted goes on after the next start", io);
+  using _ = guardTime(END_MS, "The gateway did not stop in time. Accepted messages resume after the next start", io);
   await app[Symbol.asyncDispose]();
 }
 
@@ -114,7 +96,7 @@ function optionsOf(io: Io, lifetime: Lifetime, values: Values<typeof OPTIONS>): 
     pid: process.pid,
     program: ownArguments(),
     lifetime,
-    console: { write: io.out, color: io.color, terminal: process.stdout.isTTY },
+    console: { write: (text) => io.out(io.runnable(text)), color: io.color, terminal: process.stdout.isTTY },
     flags: {
       port: parsePort(values.port),
       allowUnconfigured: values["allow-unconfigured"] ?? false,
@@ -139,7 +121,7 @@ async function reopen(app: App, reason: string, io: Io, options: AppOptions, end
   app.log.info(`restarting: ${reason}`);
   try {
     {
-      using _ = guardTime(RESTART_CLOSE_MS, "the gateway could not be closed for its restart; what was accepted goes on after the next start", io);
+      using _ = guardTime(RESTART_CLOSE_MS, "The gateway could not be stopped for its restart. Accepted messages resume after the next start", io);
       await app.closeForRestart();
     }
     options.lifetime.restarting();
@@ -147,7 +129,7 @@ async function reopen(app: App, reason: string, io: Io, options: AppOptions, end
     const { openAgain } = await import("./reopen.ts");
     return await openAgain(app, options, create);
   } catch (error) {
-    const message = `the gateway could not be opened again after its restart (${reason}): ${messageOf(error)}`;
+    const message = `the gateway could not start again after a restart (${reason}): ${messageOf(error)}`;
     app.log.fatal(message);
     await app.flushLog();
     throw new AppError(error instanceof AppError ? error.code : "INTERNAL", message, { cause: error });
@@ -164,15 +146,17 @@ async function serve(io: Io, values: Values<typeof OPTIONS>): Promise<End> {
   const options = optionsOf(io, lifetime, values);
   // Asked to end before it is ready: what still starts, plugins above all, has no more time than a stop.
   let isStarting = true;
-  void ending.asked.then(() => isStarting && guardTime(END_MS, "the gateway was asked to stop while it was starting, and did not end in time", io));
+  void ending.asked.then(() => isStarting && guardTime(END_MS, "The gateway was asked to stop while starting and did not stop in time", io));
   let app: App | undefined = await createApp({ ...options, storeThread }).catch(async (error: unknown) => {
     await storeThread.terminate();
     throw error;
   });
   isStarting = false;
+  let opens = values.open ?? false;
   while (app) {
     ending.attach(app);
-    greet(app, io, process.stdout.isTTY);
+    greet(app, io, { terminal: process.stdout.isTTY, opens });
+    opens = false;
     const next: End | string = await Promise.race([ending.asked, app.restartDue]);
     if (typeof next === "string" && !ending.end) app = await reopen(app, next, io, options, ending, createApp);
     else {
@@ -183,15 +167,21 @@ async function serve(io: Io, values: Values<typeof OPTIONS>): Promise<End> {
   return ending.asked;
 }
 
+/** Runs a gateway in this process until it is asked to stop, then ends the process. */
+export async function runGateway(io: Io, values: Values<typeof OPTIONS>): Promise<never> {
+  const { code } = await serve(io, values).catch(async (error: unknown) => {
+    const shown = values.open || io.interactive ? await alreadyRunning(error, io) : undefined;
+    return { code: shown ?? showFailure(error, io, false) };
+  });
+  // Whatever still holds the event loop must not keep a stopped gateway alive.
+  process.exit(code);
+}
+
 export const run = defineCommand({
   options: OPTIONS,
   examples: [
-    { line: "openclaw gateway", does: "run until Ctrl-C" },
-    { line: "openclaw gateway --port 0 --verbose", does: "on a free port, with debug lines" },
+    { line: "openclaw gateway", does: "Run until Ctrl-C" },
+    { line: "openclaw gateway --port 0 --verbose", does: "Any free port, with debug log lines" },
   ],
-  async run({ io, values }) {
-    const { code } = await serve(io, values).catch((error: unknown) => ({ code: showFailure(error, io, false) }));
-    // Whatever still holds the event loop must not keep a stopped gateway alive.
-    process.exit(code);
-  },
+  run: ({ io, values }) => runGateway(io, values),
 });

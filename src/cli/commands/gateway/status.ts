@@ -12,8 +12,8 @@ import { findService, isInstalled, serviceState, type ServiceState } from "./ser
 import type { ServiceDefinition } from "./service/definition.ts";
 
 const OPTIONS = {
-  "no-probe": { type: "boolean", help: "do not ask the gateway" },
-  deep: { type: "boolean", help: "ask it for its health too" },
+  "no-probe": { type: "boolean", help: "Don't connect to the gateway" },
+  deep: { type: "boolean", help: "Also check its health" },
   ...GATEWAY_OPTIONS,
   json: JSON_OPTION,
 } as const;
@@ -31,7 +31,7 @@ interface Found {
 }
 
 function auditOf(service: ServiceDefinition): Found["issues"] {
-  const message = `${service.file} is not what this version installs; renew it with: openclaw gateway install --force`;
+  const message = `${service.file} was written by another version; update it with: openclaw gateway install --force`;
   return readFileSync(service.file, "utf8") === service.content ? [] : [{ code: "gateway-entrypoint-mismatch", message, level: "recommended" }];
 }
 
@@ -125,8 +125,8 @@ async function print(io: Io, found: Found): Promise<void> {
 export const status = defineCommand({
   options: OPTIONS,
   examples: [
-    { line: "openclaw gateway status", does: "service, process and an attempt to connect" },
-    { line: "openclaw gateway status --no-probe --json", does: "without connecting, for machines" },
+    { line: "openclaw gateway status", does: "Service, process and connection" },
+    { line: "openclaw gateway status --no-probe --json", does: "Without connecting, as JSON" },
   ],
   async run({ io, values }) {
     const found = await gather(io, { ...values, probe: !values["no-probe"], deep: values.deep ?? false, timeoutMs: timeoutOf(values) });

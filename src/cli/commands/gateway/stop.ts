@@ -13,7 +13,8 @@ export async function serviceOf(io: Io, holder: LockHolder): Promise<ServiceDefi
   const service = installedService(io);
   if (!service) return undefined;
   const state = await serviceState(io, service);
-  return state.running && state.pid === holder.pid ? service : undefined;
+  // Tasks do not report a process.
+  return service.kind === "schtasks" || (state.running && state.pid === holder.pid) ? service : undefined;
 }
 
 /** Sends a signal to a gateway's process. False when it has just ended. */
@@ -23,7 +24,7 @@ export function signalProcess(pid: number, signal: "SIGTERM" | "SIGUSR1", doing:
     return true;
   } catch (error) {
     if (systemCode(error) === "ESRCH") return false;
-    throw new AppError("PERMISSION_DENIED", `process ${pid} may not be ${doing} by this user; do it as the user who started it`, { cause: error });
+    throw new AppError("PERMISSION_DENIED", `process ${pid} may not be ${doing} by this user; run this as the user who started it`, { cause: error });
   }
 }
 
@@ -33,7 +34,7 @@ const STOP_MS = 15_000;
 async function waitForEnd(lock: string, pid: number): Promise<void> {
   const end = performance.now() + STOP_MS;
   while (lockHolder(lock)?.pid === pid) {
-    if (performance.now() > end) throw new AppError("TIMEOUT", `process ${pid} did not end within ${STOP_MS / 1000} s; end it with: kill -9 ${pid}`);
+    if (performance.now() > end) throw new AppError("TIMEOUT", `process ${pid} did not stop within ${STOP_MS / 1000} s; stop it with: kill -9 ${pid}`);
     await wait(50);
   }
 }
@@ -62,7 +63,7 @@ export async function stopGateway(io: Io, stateDir: string): Promise<{ readonly 
 
 export const stop = defineCommand({
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw gateway stop", does: "stop it and wait until it has ended" }],
+  examples: [{ line: "openclaw gateway stop", does: "Stop and wait until it has exited" }],
   async run({ io, values }) {
     const stateDir = loadFor(io).paths.state;
     const { pid, service } = await stopGateway(io, stateDir);
@@ -74,7 +75,7 @@ export const stop = defineCommand({
         ...(service ? { service } : {}),
       });
     }
-    if (pid !== undefined) io.out(`stopped process ${pid}${service ? ` (${service})` : ""}\n`);
-    else io.out(service ? `stopped ${service}: it had no process on ${stateDir} and would have started one\n` : `no gateway runs on ${stateDir}\n`);
+    if (pid !== undefined) io.out(`Stopped process ${pid}${service ? ` (${service})` : ""}\n`);
+    else io.out(service ? `Stopped ${service}, which had no process running on ${stateDir}\n` : `No gateway is running on ${stateDir}\n`);
   },
 });

@@ -50,10 +50,10 @@ export async function loadHooksFor(io: Io): Promise<Hooks> {
 
 /** A hook by its name. */
 export function namedHook({ hooks }: FoundHooks, name: string | undefined): KnownHook {
-  if (name === undefined) throw new AppError("INVALID_INPUT", "expected the name of a hook; openclaw hooks list shows them");
+  if (name === undefined) throw new AppError("INVALID_INPUT", "expected a hook name; list them with: openclaw hooks list");
   const found = hooks.find((hook) => hook.name === name) ?? hooks.find((hook) => hook.key === name);
   if (found) return found;
-  throw new AppError("NOT_FOUND", `there is no hook ${JSON.stringify(name)}; openclaw hooks list shows them`);
+  throw new AppError("NOT_FOUND", `hook ${JSON.stringify(name)} not found; list them with: openclaw hooks list`);
 }
 
 /** How a hook that can be used stands, for machines. */
@@ -109,17 +109,17 @@ async function loadingOf(io: Io, { isEnabled, stateDir }: Hooks): Promise<Loadin
   };
 }
 
-const OFF = "Hooks are off. Turn one on to use them: openclaw hooks enable <name>";
+const OFF = "Hooks are off. Enable one with: openclaw hooks enable <name>";
 
 export const list = defineCommand({
   options: {
-    eligible: { type: "boolean", help: "only those that can be used" },
-    verbose: { type: "boolean", short: "v", help: "what the others need, and where each is" },
+    eligible: { type: "boolean", help: "Only ready ones" },
+    verbose: { type: "boolean", short: "v", help: "Show requirements and locations" },
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw hooks list", does: "all hooks" },
-    { line: "openclaw hooks list --eligible --json", does: "those that can be used, for machines" },
+    { line: "openclaw hooks list", does: "All hooks" },
+    { line: "openclaw hooks list --eligible --json", does: "Ready ones, as JSON" },
   ],
   async run({ io, values }) {
     const found = await loadHooksFor(io);
@@ -133,7 +133,7 @@ export const list = defineCommand({
       statusOf(hook, found.isEnabled, loading, style),
       hook.source,
       hook.events.join(", ") || "-",
-      ...(values.verbose ? [found.whyNot(hook) ?? loading.of(hook).error ?? "-", hook.files?.baseDir ?? "part of this program"] : [hook.description]),
+      ...(values.verbose ? [found.whyNot(hook) ?? loading.of(hook).error ?? "-", hook.files?.baseDir ?? "bundled"] : [hook.description]),
     ]);
     const last = values.verbose ? ["Needs", "Where"] : ["About"];
     io.out(formatTable(["Name", "Status", "Source", "Events", ...last], rows, { style, columns: io.columns, whole: values.verbose === true }));
@@ -145,7 +145,7 @@ export const list = defineCommand({
 export const info = defineCommand({
   positionals: "<name>",
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw hooks info session-memory", does: "when it is called, what it needs, where it is" }],
+  examples: [{ line: "openclaw hooks info session-memory", does: "Events, requirements and location" }],
   async run({ io, values, positionals: [name] }) {
     const found = await loadHooksFor(io);
     const hook = namedHook(found, name);
@@ -180,7 +180,7 @@ export const info = defineCommand({
       ["events", hook.events.join(", ")],
       ["needs", needs.join(", ") || undefined],
       ["source", hook.source],
-      ["handler", files?.handlerPath ?? (files ? undefined : "part of this program")],
+      ["handler", files?.handlerPath ?? (files ? undefined : "bundled")],
       ["settings", `hooks.internal.entries.${key}`],
       ["homepage", hook.homepage],
     ];
@@ -195,7 +195,7 @@ export const info = defineCommand({
 
 export const check = defineCommand({
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw hooks check", does: "what is missing for which hook" }],
+  examples: [{ line: "openclaw hooks check", does: "Missing requirements of each hook" }],
   async run({ io, values }) {
     const found = await loadHooksFor(io);
     const loading = await loadingOf(io, found);
@@ -224,11 +224,11 @@ export const check = defineCommand({
       return problems.length > 0 ? 1 : 0;
     }
     const style = createStyle(io.color);
-    io.out(`${eligible.length} of ${found.hooks.length} hooks can be used${found.isEnabled ? "" : "; hooks are off (hooks.internal.enabled)"}\n`);
+    io.out(`${eligible.length} of ${found.hooks.length} hooks are ready${found.isEnabled ? "" : "; hooks are off (hooks.internal.enabled)"}\n`);
     for (const hook of others)
       io.out(`${hook.disabled ? style.dim("off") : style.yellow("not ready")} ${escapeLine(`${hook.name}: ${found.whyNot(hook) ?? ""}`)}\n`);
     for (const { path, message } of problems) io.out(`${style.red("problem")} ${escapeLine(`${path}: ${message}`)}\n`);
-    if (untried.length > 0) io.out(style.dim(`${escapeLine(untried.map(({ name }) => name).join(", "))}: not checked, no gateway runs\n`));
+    if (untried.length > 0) io.out(style.dim(`${escapeLine(untried.map(({ name }) => name).join(", "))}: not checked, because no gateway is running\n`));
     return problems.length > 0 ? 1 : 0;
   },
 });

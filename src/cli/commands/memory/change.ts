@@ -20,7 +20,7 @@ function targetOf(written: string): Pick<MethodParams<"memory.forget">, "text" |
   return { text: written };
 }
 
-const outOfReach = (places: readonly string[]): string => `Out of reach:\n${places.map((place) => `  ${escapeLine(place)}\n`).join("")}`;
+const outOfReach = (places: readonly string[]): string => `Cannot be removed here:\n${places.map((place) => `  ${escapeLine(place)}\n`).join("")}`;
 
 function listed({ items, copies, match, truncated, timeZone }: MethodResult<"memory.forget">): string {
   const lines = items.map(({ n, kind, path, startLine, endLine, at, role, text, kept }) => {
@@ -30,7 +30,7 @@ function listed({ items, copies, match, truncated, timeZone }: MethodResult<"mem
         : `${role ?? "entry"} ${shownTime({ at }, timeZone) ?? ""} ${path}#L${startLine}`;
     return `${String(n).padStart(4)}. ${escapeLine(where)}: ${escapeLine(clip(text.replaceAll(/\s+/g, " "), 160))}${kept === undefined ? "" : ` (stays: ${escapeLine(kept)})`}\n`;
   });
-  const words = match === "words" ? "Nothing contains exactly that; these have all of its words.\n" : "";
+  const words = match === "words" ? "No exact match. These contain all of the words:\n" : "";
   return `${words}${lines.join("")}${truncated ? "      … and more\n" : ""}${copies === 0 ? "" : `      and ${counted(copies, "other record")} with the same text\n`}`;
 }
 
@@ -38,28 +38,28 @@ function removedText({ items, copies }: MethodResult<"memory.forget">): string {
   const gone = items.filter(({ kept }) => kept === undefined);
   const notes = gone.filter(({ kind }) => kind === "note");
   const lines = notes.reduce((sum, { startLine, endLine }) => sum + endLine - startLine + 1, 0);
-  return `removed ${counted(lines, "line")} of notes, ${counted(gone.length - notes.length, "message")}, ${counted(copies, "other record")}`;
+  return `Removed ${counted(lines, "line")} of notes, ${counted(gone.length - notes.length, "message")}, ${counted(copies, "other record")}`;
 }
 
 const nothingFound = (written: string): string =>
-  `Nothing contains that, neither notes nor conversations.${/\.md$/i.test(written) ? ` To remove lines of a note, name them: ${written}#L1-L3.` : ""}\n`;
+  `No match in notes or conversations.${/\.md$/i.test(written) ? ` To remove lines of a note, name them: ${written}#L1-L3.` : ""}\n`;
 
 export const forget = defineCommand({
   positionals: "<text, note#L3-L5 or entry:session#entry>",
   options: {
     ...MEMORY_OPTIONS,
-    preview: { type: "boolean", help: "only show what would be removed" },
-    only: { type: "string", value: "1,3", help: "only these of the shown ones" },
-    yes: { type: "boolean", help: "do not ask" },
+    preview: { type: "boolean", help: "Show what would be removed" },
+    only: { type: "string", value: "1,3", help: "Only these numbers from the list" },
+    yes: { type: "boolean", help: "Don't ask for confirmation" },
   },
   examples: [
-    { line: 'openclaw memory forget "alarm code" --preview', does: "what would be removed" },
-    { line: 'openclaw memory forget "alarm code" --yes', does: "remove it from notes, conversations and every other record, for good" },
-    { line: "openclaw memory forget MEMORY.md#L3 --preview", does: "a line of a note" },
+    { line: 'openclaw memory forget "alarm code" --preview', does: "Show what would be removed" },
+    { line: 'openclaw memory forget "alarm code" --yes', does: "Permanently delete it from notes, conversations and other records" },
+    { line: "openclaw memory forget MEMORY.md#L3 --preview", does: "One line of a note" },
   ],
   async run({ io, values, positionals }) {
     const written = positionals.join(" ").trim();
-    if (written === "") throw new AppError("INVALID_INPUT", 'expected what to forget, such as: openclaw memory forget "alarm code"');
+    if (written === "") throw new AppError("INVALID_INPUT", 'expected a text to forget, such as: openclaw memory forget "alarm code"');
     const numbers = values.only?.split(",").map((part) => Number(part.trim()));
     if (numbers?.some((n) => !Number.isSafeInteger(n) || n < 1)) throw new AppError("INVALID_INPUT", `--only takes numbers such as 1,3, not "${values.only}"`);
     const asked = { ...agentOf(values), ...targetOf(written), ...(numbers === undefined ? {} : { only: numbers }) };
@@ -78,8 +78,8 @@ export const forget = defineCommand({
         }
         if (!values.yes) {
           io.err(`${listed(preview)}${outOfReach(preview.unreachable)}`);
-          if (!(await io.confirm("Remove it for good?"))) {
-            io.err(io.interactive ? "Nothing was removed.\n" : "Nothing was removed: without a terminal, --yes is needed.\n");
+          if (!(await io.confirm("Delete permanently?"))) {
+            io.err(io.interactive ? "No changes made\n" : "No changes made: without a terminal, use --yes to confirm\n");
             return 1;
           }
         }
@@ -96,10 +96,10 @@ export const forget = defineCommand({
 const MAIN = "MEMORY.md";
 
 export const suggest = defineCommand({
-  options: { ...MEMORY_OPTIONS, accept: { type: "string", value: "n", help: "put this suggestion into MEMORY.md" } },
-  examples: [{ line: "openclaw memory suggest", does: "notes that are recalled again and again, as changes of MEMORY.md" }],
+  options: { ...MEMORY_OPTIONS, accept: { type: "string", value: "n", help: "Apply this suggestion to MEMORY.md" } },
+  examples: [{ line: "openclaw memory suggest", does: "Often recalled notes, as changes to MEMORY.md" }],
   async run({ io, values, positionals }) {
-    refuseMore(positionals, "a suggestion is chosen with --accept <n>");
+    refuseMore(positionals, "choose a suggestion with --accept <n>");
     const accepted = numberOf("accept", values.accept, { least: 1, most: 1000, whole: true });
     const { found, applied } = await withMemory(io, values, async ({ call }) => {
       const [{ recalls }, main] = [
@@ -118,15 +118,14 @@ export const suggest = defineCommand({
       const all = suggestionsOf(recalls, main.text, notes);
       const chosen = all.find(({ n }) => n === accepted);
       if (accepted === undefined) return { found: all, applied: undefined };
-      if (!chosen)
-        throw new AppError("NOT_FOUND", `there is no suggestion ${accepted}; ${all.length === 0 ? "there are none" : `they are 1 to ${all.length}`}`);
+      if (!chosen) throw new AppError("NOT_FOUND", `suggestion ${accepted} not found; ${all.length === 0 ? "there are none" : `they are 1 to ${all.length}`}`);
       await call("memory.notes.set", { ...agentOf(values), path: MAIN, text: withSuggestion(main.text, chosen), hash: main.hash });
       return { found: all, applied: chosen };
     });
     if (values.json) return printJson(io, applied ? { applied } : { suggestions: found });
     const style = createStyle(io.color);
     if (applied) return io.out(`${style.green("✓")} ${MAIN} has ${counted(applied.lines.length, "line")} more\n`);
-    if (found.length === 0) return io.out("No suggestions: no note was recalled in three turns yet that MEMORY.md does not have.\n");
+    if (found.length === 0) return io.out("No suggestions. A note is suggested once it was recalled in three turns.\n");
     const coloured = (diff: string): string =>
       diff
         .split("\n")

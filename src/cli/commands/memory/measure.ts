@@ -18,11 +18,10 @@ const MISSES = 20;
 export const evaluate = defineCommand({
   positionals: "<questions.jsonl>",
   options: MEMORY_OPTIONS,
-  examples: [{ line: "openclaw memory eval questions.jsonl", does: "how much of what you expect is found: recall, ranking, time" }],
+  examples: [{ line: "openclaw memory eval questions.jsonl", does: "Measure recall, ranking and time" }],
   async run({ io, values, positionals }) {
     const [file, extra] = positionals;
-    if (file === undefined || extra !== undefined)
-      throw new AppError("INVALID_INPUT", "expected one file of questions, such as: openclaw memory eval questions.jsonl");
+    if (file === undefined || extra !== undefined) throw new AppError("INVALID_INPUT", "expected one file, such as: openclaw memory eval questions.jsonl");
     const path = resolve(io.cwd, file);
     const content = await readFile(path, "utf8").catch((error: unknown) => {
       throw fileError(path, "could not read the questions", error);
@@ -75,10 +74,10 @@ export const evaluate = defineCommand({
 const PAGE = 2000;
 
 export const exportAll = defineCommand({
-  options: { agent: MEMORY_OPTIONS.agent, out: { type: "string", value: "file", help: "write to this file (default: standard output)" } },
-  examples: [{ line: "openclaw memory export --out memory.jsonl", does: "every passage with where it is from, one JSON object per line" }],
+  options: { agent: MEMORY_OPTIONS.agent, out: { type: "string", value: "file", help: "Write to this file (default: standard output)" } },
+  examples: [{ line: "openclaw memory export --out memory.jsonl", does: "Every passage with its source, one JSON object per line" }],
   async run({ io, values, positionals }) {
-    refuseMore(positionals, "name a file with --out");
+    refuseMore(positionals, "set the file with --out");
     // A gateway that runs has taken over every transcript already.
     const { holder } = await findTarget(io, {});
     await using state = await openState(io, values, { fresh: holder === undefined });
@@ -101,7 +100,7 @@ export const exportAll = defineCommand({
       after = next;
     }
     const nothing = total === 0 ? ": no notes and no conversations" : "";
-    if (!file || part === undefined || path === undefined) return total === 0 ? io.err(`Nothing is indexed of agent ${state.agentId}${nothing}\n`) : undefined;
+    if (!file || part === undefined || path === undefined) return total === 0 ? io.err(`Nothing indexed for agent ${state.agentId}${nothing}\n`) : undefined;
     file.end();
     await once(file, "close");
     await rename(part, path).catch(async (error: unknown) => {

@@ -13,8 +13,8 @@ type AgentStatus = MethodResult<"memory.status">["agents"][number];
 
 const SEARCH_OPTIONS = {
   ...MEMORY_OPTIONS,
-  "max-results": { type: "string", value: "n", help: "at most this many results (default 6, memorySearch.query.maxResults)" },
-  "min-score": { type: "string", value: "0..1", help: "leave out results below this score (default 0.1, memorySearch.query.minScore)" },
+  "max-results": { type: "string", value: "n", help: "Maximum number of results (default 6, memorySearch.query.maxResults)" },
+  "min-score": { type: "string", value: "0..1", help: "Minimum score (default 0.1, memorySearch.query.minScore)" },
 } as const;
 
 interface Asked extends MemoryFlags {
@@ -25,7 +25,7 @@ interface Asked extends MemoryFlags {
 /** What was found, and what to say when that is nothing. */
 async function ask(io: Io, values: Asked, positionals: readonly string[], explain: boolean): Promise<{ readonly found: Found; readonly nothing: string }> {
   const query = positionals.join(" ").trim();
-  if (query === "") throw new AppError("INVALID_INPUT", 'expected what to search for, such as: openclaw memory search "where do we park"');
+  if (query === "") throw new AppError("INVALID_INPUT", 'expected a query, such as: openclaw memory search "where do we park"');
   const maxResults = numberOf("max-results", values["max-results"], { least: 1, most: 200, whole: true });
   const minScore = numberOf("min-score", values["min-score"], { least: 0, most: 1, whole: false });
   return withMemory(io, values, async ({ call }) => {
@@ -45,8 +45,8 @@ async function ask(io: Io, values: Asked, positionals: readonly string[], explai
 /** Why nothing was found, as far as that is known. */
 function nothingText({ status }: AgentStatus, minScore: number | undefined): string {
   if (!status.enabled) return "Memory is off for this agent (memorySearch.enabled, or plugins.slots.memory).\n";
-  if (status.chunks === 0 && !status.indexing) return `Nothing is indexed yet: no notes in ${status.workspaceDir} and no conversations.\n`;
-  return `Nothing found.${minScore === 0 ? " Try other words." : " Try --min-score 0 to see weaker matches."}\n`;
+  if (status.chunks === 0 && !status.indexing) return `Nothing indexed yet: no notes in ${status.workspaceDir} and no conversations.\n`;
+  return `No results.${minScore === 0 ? " Try other words." : " Use --min-score 0 to see weaker matches."}\n`;
 }
 
 function heading(hit: Hit, timeZone: string, style: Style): string {
@@ -68,14 +68,14 @@ function shownHit(hit: Hit, timeZone: string, style: Style): string {
 }
 
 const notes = ({ indexing }: Found, nothing: string, style: Style): string =>
-  `${nothing}${indexing ? style.yellow("The index is still being made: more may be found later.\n") : ""}`;
+  `${nothing}${indexing ? style.yellow("The index is still being built; more results may appear later.\n") : ""}`;
 
 export const search = defineCommand({
   positionals: "<query>",
   options: SEARCH_OPTIONS,
   examples: [
-    { line: 'openclaw memory search "who is our plumber"', does: "passages that may hold the answer, best first" },
-    { line: 'openclaw memory search "alarm code" --min-score 0 --json', does: "everything that has something of it, as data" },
+    { line: 'openclaw memory search "who is our plumber"', does: "Matching passages, best first" },
+    { line: 'openclaw memory search "alarm code" --min-score 0 --json', does: "Include weak matches, as JSON" },
   ],
   async run({ io, values, positionals }) {
     const { found, nothing } = await ask(io, values, positionals, false);
@@ -88,7 +88,7 @@ export const search = defineCommand({
 export const why = defineCommand({
   positionals: "<query>",
   options: SEARCH_OPTIONS,
-  examples: [{ line: 'openclaw memory why "who is our plumber"', does: "how the question was understood, and what put each passage where it is" }],
+  examples: [{ line: 'openclaw memory why "who is our plumber"', does: "Explain how the query was understood and ranked" }],
   async run({ io, values, positionals }) {
     const { found, nothing } = await ask(io, values, positionals, true);
     if (values.json) return printJson(io, found);

@@ -23,11 +23,11 @@ const TIMEOUT_MS = 600_000;
 
 export const MEMORY_OPTIONS = {
   ...GATEWAY_OPTIONS,
-  timeout: { type: "string", value: "ms", help: `how long to wait for the gateway (default ${TIMEOUT_MS})` },
-  agent: { type: "string", value: "id", help: "of this agent (default: the default agent)" },
+  timeout: { type: "string", value: "ms", help: `Time to wait for the gateway, in ms (default ${TIMEOUT_MS})` },
+  agent: { type: "string", value: "id", help: "Agent (default: the default agent)" },
 } as const;
 /** Of commands that look at every agent. */
-export const ALL_AGENTS_OPTIONS = { ...MEMORY_OPTIONS, agent: { type: "string", value: "id", help: "only this agent (default: all)" } } as const;
+export const ALL_AGENTS_OPTIONS = { ...MEMORY_OPTIONS, agent: { type: "string", value: "id", help: "Agent (default: all)" } } as const;
 export type MemoryFlags = Values<typeof MEMORY_OPTIONS>;
 
 type MemoryMethod = Extract<MethodName, `memory.${string}`>;
@@ -126,7 +126,7 @@ export function refuseMore(positionals: readonly string[], hint: string): void {
 async function onDisk<T>(io: Io, flags: MemoryFlags, fresh: boolean, use: (source: MemorySource) => Promise<T>): Promise<T> {
   await using state = await openState(io, flags, { fresh });
   const { config, memory, workspaceOf } = state;
-  const [{ createForgetting, createNotebook }, { memoryHandlers, ownCaller }] = await Promise.all([
+  const [{ createFileVersions, createForgetting, createNotebook }, { memoryHandlers, ownCaller }] = await Promise.all([
     import("../../../memory/index.ts"),
     import("../../../gateway/index.ts"),
   ]);
@@ -134,12 +134,13 @@ async function onDisk<T>(io: Io, flags: MemoryFlags, fresh: boolean, use: (sourc
   const ids = createIds(systemRandom);
   const stateDir = config.paths.state;
   const notes = createNotebook({ clock: systemClock, ids, stateDir, workspaceOf, changed: memory.notesChanged });
+  const versions = createFileVersions({ clock: systemClock, ids, log: warnings(io), stateDir });
   let opened: Promise<Store> | undefined;
   const store = (): Promise<Store> =>
     (opened ??= import("../../../store/index.ts").then(async ({ openStore }) => stack.use(await openStore({ stateDir, clock: systemClock }))));
   const forgetting = {
     forget: async (...args: Parameters<ReturnType<typeof createForgetting>["forget"]>) =>
-      createForgetting({ memory, notes, store: await store(), clock: systemClock, log: warnings(io), stateDir, workspaceOf }).forget(...args),
+      createForgetting({ memory, notes, versions, store: await store(), clock: systemClock, log: warnings(io), stateDir, workspaceOf }).forget(...args),
   };
   const handlers = memoryHandlers({ config, memory: { memory, notes, forgetting, workspaceOf } });
   return await use({ via: "state folder", call: ownCaller(() => handlers, "cli") });
@@ -161,7 +162,7 @@ export async function withMemory<T>(
     } catch (error) {
       const isSilent = error instanceof AppError && (error.code === "UNAVAILABLE" || error.code === "TIMEOUT") && error.details["protocolCode"] === undefined;
       if (!isSilent || target.kind !== "local" || hasCredentials) throw error;
-      io.err(`process ${target.holder?.pid} does not answer; this is from its state folder\n`);
+      io.err(`process ${target.holder?.pid} does not answer. Showing data from its state folder\n`);
     }
   }
   return onDisk(io, flags, options.fresh ?? false, use);

@@ -15,9 +15,9 @@ const counted = (n: number, one: string, many = `${one}s`): string => `${n.toLoc
 
 const SOME_ISSUES = 5;
 const SEARCH_MODES: Readonly<Record<string, string>> = {
-  "fts-only": "by words and their meaning, without a model",
-  hybrid: "by words and embeddings",
-  vector: "by embeddings alone",
+  "fts-only": "keywords and meaning, without a model",
+  hybrid: "keywords and embeddings",
+  vector: "embeddings only",
 };
 
 /** The parts of `custom` and `vector` that the text shows. */
@@ -35,8 +35,8 @@ interface Embedding {
 function stateOf({ status }: AgentStatus, style: Style): string {
   const { pendingLines: left = 0 } = status.custom as Embedding;
   const rest = left === 0 ? "" : `, ${counted(left, "line")} of conversations left`;
-  if (status.indexing) return style.yellow(`being made${rest}`);
-  return status.dirty ? style.yellow(`behind${rest}; the next search brings it up to date`) : style.green("up to date");
+  if (status.indexing) return style.yellow(`building${rest}`);
+  return status.dirty ? style.yellow(`out of date${rest}; the next search updates it`) : style.green("up to date");
 }
 
 /** How questions are answered now: without vectors by words, whatever the configuration wants. */
@@ -57,11 +57,11 @@ function embeddingFacts({ status }: AgentStatus, { style, now, timeZone }: Shown
   if (!isWanted) return [["Embeddings", "none (optional): no local model and no key for openai, gemini or voyage"]];
   const begun = since === undefined ? "" : ` since ${shownTime({ at: new Date(since).toISOString() }, timeZone)}`;
   const wait = Math.ceil((retry - now) / 1000);
-  const again = since === undefined ? "" : wait > 0 ? `; tried again in ${wait} s` : "; tried again with the next search";
+  const again = since === undefined ? "" : wait > 0 ? `; retries in ${wait} s` : "; retries with the next search";
   return [
     ["Embeddings", reason === undefined ? style.green(name) : style.yellow(`${name}: not working${begun}`)],
     ...(reason === undefined ? [] : ([["  Reason", `${reason}${again}`]] as const)),
-    ...(advice === undefined ? [] : ([["  What to do", advice]] as const)),
+    ...(advice === undefined ? [] : ([["  Fix", advice]] as const)),
     ...(fallback ? ([["  Instead of", `${fallback.from}: ${fallback.reason}`]] as const) : []),
     ...(probe ? ([["  Checked now", probe.ok ? style.green("works") : style.red(probe.error ?? "does not work")]] as const) : []),
     ["  Embedded", `${counted(count, "passage")}${pending === 0 ? "" : `, ${pending.toLocaleString("en-US")} left`}`],
@@ -122,7 +122,7 @@ function shown(agent: AgentStatus, options: Shown): string {
         ] as const)
       : []),
   ];
-  const empty = isEmpty ? style.dim(`Nothing is indexed yet. Write a note to ${join(status.workspaceDir, "MEMORY.md")}, or talk to the agent.\n`) : "";
+  const empty = isEmpty ? style.dim(`Nothing indexed yet. Write a note to ${join(status.workspaceDir, "MEMORY.md")}, or talk to the agent.\n`) : "";
   return `${style.bold(`Agent ${agentId}`)}\n${formatFacts(facts, style)}\n${empty}${issuesText(scan.issues, verbose, style)}`;
 }
 
@@ -131,7 +131,7 @@ function qmdFacts({ status }: AgentStatus, style: Style): readonly (readonly [st
   const { qmd } = status.custom as Embedding;
   if (!qmd) return [];
   const failed = qmd.lastError === undefined ? "" : `: ${qmd.lastError}`;
-  return [["qmd", status.backend === "qmd" ? `answers${failed}` : style.yellow(`does not answer, the built-in index does${failed}`)]];
+  return [["qmd", status.backend === "qmd" ? `answers${failed}` : style.yellow(`not answering; using the built-in index${failed}`)]];
 }
 
 /** Says that something takes a while, and is gone afterwards. */
@@ -169,16 +169,16 @@ async function embedded(io: Io, { call }: MemorySource, agentId: string): Promis
 export const status = defineCommand({
   options: {
     ...ALL_AGENTS_OPTIONS,
-    deep: { type: "boolean", help: "also check whether embeddings can be computed" },
-    index: { type: "boolean", help: "bring the index up to date first" },
-    verbose: { type: "boolean", help: "with paths, vectors and every file that is not indexed" },
+    deep: { type: "boolean", help: "Also check that embeddings work" },
+    index: { type: "boolean", help: "Update the index first" },
+    verbose: { type: "boolean", help: "Show paths, vectors and every file that is not indexed" },
   },
   examples: [
-    { line: "openclaw memory", does: "what is indexed, for every agent" },
-    { line: "openclaw memory status --index --json", does: "bring the index up to date, then the state as data" },
+    { line: "openclaw memory", does: "Index status of every agent" },
+    { line: "openclaw memory status --index --json", does: "Update the index and print the status as JSON" },
   ],
   async run({ io, values, positionals }) {
-    refuseMore(positionals, "an agent is named with --agent");
+    refuseMore(positionals, "choose an agent with --agent");
     const { agents, timeZone } = await withMemory(
       io,
       values,
@@ -202,15 +202,15 @@ export const status = defineCommand({
 export const index = defineCommand({
   options: {
     ...ALL_AGENTS_OPTIONS,
-    force: { type: "boolean", help: "make a new index that then replaces the old one" },
-    verbose: { type: "boolean", help: "name every file that is not indexed" },
+    force: { type: "boolean", help: "Rebuild the index from scratch" },
+    verbose: { type: "boolean", help: "List every file that is not indexed" },
   },
   examples: [
-    { line: "openclaw memory index", does: "bring the index up to date" },
-    { line: "openclaw memory index --force", does: "make it again" },
+    { line: "openclaw memory index", does: "Update the index" },
+    { line: "openclaw memory index --force", does: "Rebuild the index" },
   ],
   async run({ io, values, positionals }) {
-    refuseMore(positionals, "notes are found in the workspace and in memorySearch.extraPaths; an agent is named with --agent");
+    refuseMore(positionals, "notes come from the workspace and memorySearch.extraPaths; choose an agent with --agent");
     const force = values.force === true ? { force: true } : {};
     const reports = await withMemory(
       io,

@@ -24,14 +24,14 @@ export interface ActionSpec {
 }
 
 const COMMON_OPTIONS = {
-  channel: { type: "string", value: "id", help: "channel (needed unless exactly one is configured)" },
-  account: { type: "string", value: "id", help: "account of the channel (default: its first)" },
-  "dry-run": { type: "boolean", help: "say what would happen, do nothing" },
-  verbose: { type: "boolean", help: "say more" },
+  channel: { type: "string", value: "id", help: "Channel (optional if exactly one is configured)" },
+  account: { type: "string", value: "id", help: "Account (default: the channel's first account)" },
+  "dry-run": { type: "boolean", help: "Show what would happen without doing it" },
+  verbose: { type: "boolean", help: "Show more output" },
   ...GATEWAY_OPTIONS,
 } as const;
 
-const TARGET_OPTION = { type: "string", short: "t", value: "chat", help: "chat or person, as the channel names them" } as const;
+const TARGET_OPTION = { type: "string", short: "t", value: "chat", help: "Chat or person, in the channel's format" } as const;
 
 type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
@@ -92,7 +92,7 @@ async function perform(io: Io, asked: Asked, values: FlagValues): Promise<Method
     return await callGateway(io, "message.action", { ...asked, dryRun: true }, flags);
   } catch (error) {
     if (!(error instanceof AppError && error.code === "UNAVAILABLE")) throw error;
-    io.err("no gateway answers: nothing was checked\n");
+    io.err("No gateway is running: nothing was checked\n");
     return { ...asked, dryRun: true };
   }
 }
@@ -106,13 +106,25 @@ export function show(io: Io, done: MethodResult<"message.action">): void {
   else io.out(`${dryRun ? "would " : ""}${action}${where === "" ? "" : ` → ${where}`}${ids}\n`);
 }
 
+/** What a message went out without. None: it is whole. */
+const missingFrom = ({ why, dryRun }: Readonly<Record<string, unknown>>): string | undefined =>
+  typeof why === "string" && !dryRun ? `${why}; the text was sent without it` : undefined;
+
+/** Half of what was asked is no success: the exit code is 1. */
+export function reportMissing(io: Io, done: Readonly<Record<string, unknown>>): number {
+  const missing = missingFrom(done);
+  if (missing === undefined) return 0;
+  io.err(`${missing}\n`);
+  return 1;
+}
+
 export function actionCommand(spec: ActionSpec): Command {
   const options: OptionSpecs = { ...spec.flags, ...(spec.target === false ? {} : { target: TARGET_OPTION }), ...COMMON_OPTIONS };
   return defineCommand({
     options,
     examples: spec.examples ?? [],
     async run({ io, values, positionals }) {
-      if (positionals.length > 0) throw invalid(`nothing is expected besides flags, found ${JSON.stringify(positionals[0])}`);
+      if (positionals.length > 0) throw invalid(`unexpected argument ${JSON.stringify(positionals[0])}`);
       const flagValues: FlagValues = values;
       const channel = typeof flagValues["channel"] === "string" ? flagValues["channel"].trim().toLowerCase() : undefined;
       const { account } = flagValues;
@@ -121,6 +133,7 @@ export function actionCommand(spec: ActionSpec): Command {
       const done = await perform(io, { action: spec.action, ...address, params }, flagValues);
       if (flagValues["json"]) printJson(io, done);
       else show(io, done);
+      return reportMissing(io, done);
     },
   });
 }
@@ -137,11 +150,11 @@ interface Result {
 export const broadcast = defineCommand({
   options: {
     ...COMMON_OPTIONS,
-    targets: { type: "string", multiple: true, value: "chat", help: "who gets it; give it as often as needed" },
-    message: { type: "string", short: "m", value: "text", help: "the text" },
-    media: { type: "string", value: "file", help: "address or path of a file" },
+    targets: { type: "string", multiple: true, value: "chat", help: "Recipient; repeatable" },
+    message: { type: "string", short: "m", value: "text", help: "Text" },
+    media: { type: "string", value: "file", help: "File path or URL" },
   },
-  examples: [{ line: `openclaw message broadcast --channel telegram --targets 1 --targets 2 -m "hello" --dry-run`, does: "the same to two chats" }],
+  examples: [{ line: `openclaw message broadcast --channel telegram --targets 1 --targets 2 -m "hello" --dry-run`, does: "Send the same text to two chats" }],
   async run({ io, values, positionals }) {
     const targets = [...(values.targets ?? []), ...positionals];
     const { message, media, account } = values;
@@ -154,15 +167,18 @@ export const broadcast = defineCommand({
       const asked = { action: "send", params, ...(channel === undefined ? {} : { channel }), ...(account === undefined ? {} : { accountId: account }) };
       const named = channel === undefined ? {} : { channel };
       try {
-        const { messageIds } = await perform(io, asked, values);
-        results.push({ target: to, ...named, ok: true, ...(messageIds === undefined ? {} : { messageIds }) });
+        const done = await perform(io, asked, values);
+        const { messageIds } = done;
+        const error = missingFrom(done);
+        const ids = messageIds === undefined ? {} : { messageIds };
+        results.push({ target: to, ...named, ok: error === undefined, ...ids, ...(error === undefined ? {} : { error }) });
       } catch (error) {
         results.push({ target: to, ...named, ok: false, error: messageOf(error) });
       }
     }
     const ok = results.every((result) => result.ok);
     if (values.json) printJson(io, { ok, results, ...(values["dry-run"] ? { dryRun: true } : {}) });
-    else for (const { target, ok: done, error } of results) io.out(`${target}: ${done ? (values["dry-run"] ? "would get it" : "sent") : error}\n`);
+    else for (const { target, ok: done, error } of results) io.out(`${target}: ${done ? (values["dry-run"] ? "would be sent" : "sent") : error}\n`);
     return ok ? 0 : 1;
   },
 });

@@ -8,21 +8,21 @@ const numberFlag = (param: string, help: string): ActionFlag => ({ type: "string
 const jsonFlag = (param: string, help: string): ActionFlag => ({ type: "string", value: "json", help, param, as: "json" });
 const switchFlag = (param: string, help: string): ActionFlag => ({ type: "boolean", help, param });
 
-export const message = textFlag("message", "the text", { short: "m" });
-const media: ActionFlag = { type: "string", value: "file", help: "address or path of a file", param: "media" };
-const messageId = idFlag("messageId", "the message");
-const replyTo = idFlag("replyTo", "the message that is answered");
-const threadId = idFlag("threadId", "thread or topic");
-const limit = numberFlag("limit", "how many");
-const guildId = idFlag("guildId", "server");
-const channelId = idFlag("channelId", "channel on the server");
-const userId = idFlag("userId", "person");
-const roleId = idFlag("roleId", "role");
-const silent = switchFlag("silent", "without a sound");
-const before = idFlag("before", "older than this message");
-const after = idFlag("after", "newer than this message");
+export const message = textFlag("message", "Text", { short: "m" });
+const media: ActionFlag = { type: "string", value: "file", help: "File path or URL", param: "media" };
+const messageId = idFlag("messageId", "Message id");
+const replyTo = idFlag("replyTo", "Message id to reply to");
+const threadId = idFlag("threadId", "Thread or topic id");
+const limit = numberFlag("limit", "Maximum number");
+const guildId = idFlag("guildId", "Server");
+const channelId = idFlag("channelId", "Channel id on the server");
+const userId = idFlag("userId", "Person");
+const roleId = idFlag("roleId", "Role");
+const silent = switchFlag("silent", "Send silently");
+const before = idFlag("before", "Before this message id");
+const after = idFlag("after", "After this message id");
 
-const author = { "target-author": idFlag("targetAuthor", "who wrote it"), "target-author-uuid": idFlag("targetAuthorUuid", "who wrote it, by uuid") };
+const author = { "target-author": idFlag("targetAuthor", "Author id"), "target-author-uuid": idFlag("targetAuthorUuid", "Author uuid") };
 const member = { "guild-id": guildId, "user-id": userId };
 const onServer = { target: false, required: ["guild-id"] } as const;
 
@@ -34,15 +34,15 @@ const send: ActionSpec = {
     media,
     "reply-to": replyTo,
     "thread-id": threadId,
-    buttons: jsonFlag("buttons", "rows of buttons"),
-    components: jsonFlag("components", "components, where the channel has them"),
-    card: jsonFlag("card", "a card, where the channel has them"),
-    "gif-playback": switchFlag("gifPlayback", "show a video as an animation"),
+    buttons: jsonFlag("buttons", "Buttons as JSON"),
+    components: jsonFlag("components", "Components as JSON, where supported"),
+    card: jsonFlag("card", "Card as JSON, where supported"),
+    "gif-playback": switchFlag("gifPlayback", "Show a video as an animation"),
     silent,
   },
   examples: [
-    { line: `openclaw message send --channel telegram --target 123456 -m "hello" --dry-run`, does: "what would be sent to whom" },
-    { line: `openclaw message send --channel telegram --target @alex --media ./cat.png --dry-run --json`, does: "a picture, for machines" },
+    { line: `openclaw message send --channel telegram --target 123456 -m "hello" --dry-run`, does: "Show what would be sent" },
+    { line: `openclaw message send --channel telegram --target @alex --media ./cat.png --dry-run --json`, does: "Send a picture, output as JSON" },
   ],
 };
 
@@ -50,13 +50,13 @@ const poll: ActionSpec = {
   action: "poll",
   required: ["poll-question", "poll-option"],
   flags: {
-    "poll-question": textFlag("pollQuestion", "the question"),
-    "poll-option": { type: "string", value: "text", multiple: true, help: "an option; give it at least twice", param: "pollOption" },
-    "poll-multi": switchFlag("pollMulti", "several answers are allowed"),
-    "poll-duration-hours": numberFlag("pollDurationHours", "how long it is open"),
-    "poll-duration-seconds": numberFlag("pollDurationSeconds", "the same in seconds (Telegram: 5 to 600)"),
-    "poll-anonymous": switchFlag("pollAnonymous", "nobody sees who chose what"),
-    "poll-public": { type: "boolean", help: "everybody sees who chose what", param: "pollAnonymous", as: "false" },
+    "poll-question": textFlag("pollQuestion", "Question"),
+    "poll-option": { type: "string", value: "text", multiple: true, help: "Option; repeat for each one (at least two)", param: "pollOption" },
+    "poll-multi": switchFlag("pollMulti", "Allow multiple answers"),
+    "poll-duration-hours": numberFlag("pollDurationHours", "Duration in hours"),
+    "poll-duration-seconds": numberFlag("pollDurationSeconds", "Duration in seconds (Telegram: 5 to 600)"),
+    "poll-anonymous": switchFlag("pollAnonymous", "Anonymous votes"),
+    "poll-public": { type: "boolean", help: "Public votes", param: "pollAnonymous", as: "false" },
     silent,
     message,
     "thread-id": threadId,
@@ -64,7 +64,7 @@ const poll: ActionSpec = {
   examples: [
     {
       line: `openclaw message poll --channel telegram --target 123456 --poll-question "Lunch?" --poll-option yes --poll-option no --dry-run`,
-      does: "ask a group",
+      does: "Send a poll",
     },
   ],
 };
@@ -74,13 +74,13 @@ const react: ActionSpec = {
   required: ["message-id", ["emoji", "remove"]],
   flags: {
     "message-id": messageId,
-    emoji: textFlag("emoji", "the reaction; empty takes ours away"),
-    remove: switchFlag("remove", "take this reaction away"),
-    participant: idFlag("participant", "who wrote the message, in a group"),
-    "from-me": switchFlag("fromMe", "the message is ours"),
+    emoji: textFlag("emoji", "Emoji; empty removes our reaction"),
+    remove: switchFlag("remove", "Remove this reaction"),
+    participant: idFlag("participant", "Author of the message, in a group"),
+    "from-me": switchFlag("fromMe", "The message is our own"),
     ...author,
   },
-  examples: [{ line: "openclaw message react --channel telegram --target 123456 --message-id 42 --emoji 👍 --dry-run", does: "react to a message" }],
+  examples: [{ line: "openclaw message react --channel telegram --target 123456 --message-id 42 --emoji 👍 --dry-run", does: "React to a message" }],
 };
 
 /** Every action, by the words of its command. The gateway reports what a channel cannot do. */
@@ -91,7 +91,7 @@ const ACTIONS: Readonly<Record<string, ActionSpec>> = {
   reactions: { action: "reactions", required: ["message-id"], flags: { "message-id": messageId, limit } },
   read: {
     action: "read",
-    flags: { limit, before, after, around: idFlag("around", "around this message"), "include-thread": switchFlag("includeThread", "threads, too") },
+    flags: { limit, before, after, around: idFlag("around", "Around this message id"), "include-thread": switchFlag("includeThread", "Include threads") },
   },
   edit: { action: "edit", required: ["message-id", "message"], flags: { "message-id": messageId, message, "thread-id": threadId } },
   delete: { action: "delete", required: ["message-id"], flags: { "message-id": messageId } },
@@ -105,11 +105,11 @@ const ACTIONS: Readonly<Record<string, ActionSpec>> = {
     required: ["guild-id", "query"],
     flags: {
       "guild-id": guildId,
-      query: textFlag("query", "what to look for"),
+      query: textFlag("query", "Search text"),
       "channel-id": channelId,
-      "channel-ids": manyFlag("channelIds", "several channels"),
-      "author-id": idFlag("authorId", "who wrote it"),
-      "author-ids": manyFlag("authorIds", "several people"),
+      "channel-ids": manyFlag("channelIds", "Channel id; repeatable"),
+      "author-id": idFlag("authorId", "Author id"),
+      "author-ids": manyFlag("authorIds", "Author id; repeatable"),
       limit,
     },
   },
@@ -117,16 +117,16 @@ const ACTIONS: Readonly<Record<string, ActionSpec>> = {
     action: "thread-create",
     required: ["thread-name"],
     flags: {
-      "thread-name": textFlag("threadName", "its name"),
+      "thread-name": textFlag("threadName", "Name"),
       "message-id": messageId,
       message,
-      "auto-archive-min": numberFlag("autoArchiveMin", "minutes of silence until it is put away"),
+      "auto-archive-min": numberFlag("autoArchiveMin", "Minutes of inactivity before it is archived"),
     },
   },
   "thread list": {
     action: "thread-list",
     ...onServer,
-    flags: { "guild-id": guildId, "channel-id": channelId, "include-archived": switchFlag("includeArchived", "those put away, too"), before, limit },
+    flags: { "guild-id": guildId, "channel-id": channelId, "include-archived": switchFlag("includeArchived", "Include archived threads"), before, limit },
   },
   "thread reply": { action: "thread-reply", required: ["message"], flags: { message, media, "reply-to": replyTo } },
   "emoji list": { action: "emoji-list", target: false, flags: { "guild-id": guildId } },
@@ -134,18 +134,18 @@ const ACTIONS: Readonly<Record<string, ActionSpec>> = {
     action: "emoji-upload",
     target: false,
     required: ["guild-id", "emoji-name", "media"],
-    flags: { "guild-id": guildId, "emoji-name": textFlag("emojiName", "its name"), media, "role-ids": manyFlag("roleIds", "who may use it") },
+    flags: { "guild-id": guildId, "emoji-name": textFlag("emojiName", "Name"), media, "role-ids": manyFlag("roleIds", "Role that may use it; repeatable") },
   },
-  "sticker send": { action: "sticker", required: ["sticker-id"], flags: { "sticker-id": manyFlag("stickerId", "the sticker"), message } },
+  "sticker send": { action: "sticker", required: ["sticker-id"], flags: { "sticker-id": manyFlag("stickerId", "Sticker id"), message } },
   "sticker upload": {
     action: "sticker-upload",
     target: false,
     required: ["guild-id", "sticker-name", "media"],
     flags: {
       "guild-id": guildId,
-      "sticker-name": textFlag("stickerName", "its name"),
-      "sticker-desc": textFlag("stickerDesc", "what it shows"),
-      "sticker-tags": textFlag("stickerTags", "words to find it by"),
+      "sticker-name": textFlag("stickerName", "Name"),
+      "sticker-desc": textFlag("stickerDesc", "Description"),
+      "sticker-tags": textFlag("stickerTags", "Search tags"),
       media,
     },
   },
@@ -163,12 +163,12 @@ const ACTIONS: Readonly<Record<string, ActionSpec>> = {
     required: ["guild-id", "event-name", "start-time"],
     flags: {
       "guild-id": guildId,
-      "event-name": textFlag("eventName", "its name"),
-      "start-time": textFlag("startTime", "when it begins"),
-      "end-time": textFlag("endTime", "when it ends"),
-      desc: textFlag("desc", "what it is about"),
+      "event-name": textFlag("eventName", "Name"),
+      "start-time": textFlag("startTime", "Start time"),
+      "end-time": textFlag("endTime", "End time"),
+      desc: textFlag("desc", "Description"),
       "channel-id": channelId,
-      location: textFlag("location", "where it is"),
+      location: textFlag("location", "Location"),
       "event-type": textFlag("eventType", "stage, external or voice"),
     },
   },
@@ -176,14 +176,14 @@ const ACTIONS: Readonly<Record<string, ActionSpec>> = {
     action: "timeout",
     target: false,
     required: ["guild-id", "user-id"],
-    flags: { ...member, "duration-min": numberFlag("durationMin", "minutes"), until: textFlag("until", "until when"), reason: textFlag("reason", "why") },
+    flags: { ...member, "duration-min": numberFlag("durationMin", "Minutes"), until: textFlag("until", "End time"), reason: textFlag("reason", "Reason") },
   },
-  kick: { action: "kick", target: false, required: ["guild-id", "user-id"], flags: { ...member, reason: textFlag("reason", "why") } },
+  kick: { action: "kick", target: false, required: ["guild-id", "user-id"], flags: { ...member, reason: textFlag("reason", "Reason") } },
   ban: {
     action: "ban",
     target: false,
     required: ["guild-id", "user-id"],
-    flags: { ...member, reason: textFlag("reason", "why"), "delete-days": numberFlag("deleteDays", "days of messages to delete") },
+    flags: { ...member, reason: textFlag("reason", "Reason"), "delete-days": numberFlag("deleteDays", "Days of messages to delete") },
   },
 };
 

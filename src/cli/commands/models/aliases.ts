@@ -21,13 +21,13 @@ function written({ config, choice }: ModelsView): readonly (readonly [string, st
 }
 
 const list = defineCommand({
-  options: { json: JSON_OPTION, plain: { type: "boolean", help: "name and model per line, nothing else" } },
-  examples: [{ line: "openclaw models aliases list", does: "what each short name stands for" }],
+  options: { json: JSON_OPTION, plain: { type: "boolean", help: "Print name and model per line" } },
+  examples: [{ line: "openclaw models aliases list", does: "List aliases" }],
   async run({ io, values }) {
     const names = written(await openModels(io));
     if (values.json) return printJson(io, { aliases: Object.fromEntries(names) });
     if (values.plain) for (const [alias, ref] of names) io.out(`${alias} ${ref}\n`);
-    else if (names.length === 0) io.out(io.runnable("none; add one with: openclaw models aliases add <name> <provider/model>\n"));
+    else if (names.length === 0) io.out(io.runnable("No aliases. Add one with: openclaw models aliases add <name> <provider/model>\n"));
     else io.out(formatFacts(names, createStyle(io.color)));
   },
 });
@@ -39,13 +39,13 @@ const add = defineCommand({
   async run({ io, values, positionals }) {
     const [alias = "", text, extra] = positionals;
     if (text === undefined || extra !== undefined) throw new AppError("INVALID_INPUT", `expected a name and a model, got ${positionals.length} words`);
-    if (!NAME.test(alias)) throw new AppError("INVALID_INPUT", `${JSON.stringify(alias)} cannot be a short name: use letters, digits, "_", ".", ":" and "-"`);
+    if (!NAME.test(alias)) throw new AppError("INVALID_INPUT", `${JSON.stringify(alias)} is not a valid alias: use letters, digits, "_", ".", ":" and "-"`);
     const view = await openModels(io);
     const ref = namedModel(view, text);
     warnAboutUnlisted(io, view, ref);
     const model = view.choice.formatRef(ref);
     const taken = written(view).find(([name, other]) => name.toLowerCase() === alias.toLowerCase() && other.toLowerCase() !== model.toLowerCase());
-    if (taken) throw new AppError("CONFLICT", `${alias} already stands for ${taken[1]}; remove it first: openclaw models aliases remove ${taken[0]}`);
+    if (taken) throw new AppError("CONFLICT", `${alias} is already an alias of ${taken[1]}; remove it first: openclaw models aliases remove ${taken[0]}`);
     const settings = view.config.agents?.defaults?.models ?? {};
     const key = Object.keys(settings).find((other) => {
       const known = view.choice.parseRef(other);
@@ -53,8 +53,8 @@ const add = defineCommand({
     });
     const result = await editConfig(io, { kind: "set", path: [...MODELS, key ?? model, "alias"], value: alias }, "cli models aliases add");
     if (values.json) return printJson(io, { ok: true, alias, model, ...result });
-    io.out(io.runnable(describeEdit(`${alias} stands for ${model}`, result)));
-    if (Object.keys(settings).length === 0) io.err("agents.defaults.models is no longer empty: only the models in it and the default may be chosen now\n");
+    io.out(io.runnable(describeEdit(`${alias} is now an alias of ${model}`, result)));
+    if (Object.keys(settings).length === 0) io.err("agents.defaults.models is no longer empty, so only its models and the default can be selected now\n");
   },
 });
 
@@ -72,19 +72,19 @@ const remove = defineCommand({
       return typeof stored === "string" && stored.trim().toLowerCase() === alias.trim().toLowerCase();
     });
     if (key === undefined || !hasPath(resolved, [...MODELS, key, "alias"])) {
-      throw new AppError("NOT_FOUND", `no model has the short name ${JSON.stringify(alias)} in the file; openclaw models aliases list shows them`);
+      throw new AppError("NOT_FOUND", `alias ${JSON.stringify(alias)} not found in the file; list them with: openclaw models aliases list`);
     }
     const result = await editConfig(io, { kind: "unset", path: [...MODELS, key, "alias"] }, "cli models aliases remove");
     if (values.json) printJson(io, { ok: true, alias, model: key, ...result });
-    else io.out(io.runnable(describeEdit(`${alias} no longer stands for ${key}`, result)));
+    else io.out(io.runnable(describeEdit(`Removed the alias ${alias} of ${key}`, result)));
   },
 });
 
 export const aliases: Group = {
   entries: [
-    { name: "list", summary: "what each stands for", load: async () => list },
-    { name: "add", summary: "a short name for a model", load: async () => add },
-    { name: "remove", summary: "take a short name away", load: async () => remove },
+    { name: "list", summary: "List aliases", load: async () => list },
+    { name: "add", summary: "Add an alias", load: async () => add },
+    { name: "remove", summary: "Remove an alias", load: async () => remove },
   ],
   fallback: "list",
   examples: [],

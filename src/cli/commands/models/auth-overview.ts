@@ -76,8 +76,8 @@ function providerAuth(view: ModelsView, provider: string, profiles: Profiles, in
   const kind = { profile: "profiles", env: "env", config: "models.json", ambient: "ambient" } as const;
   const effective: ProviderAuth["effective"] = first
     ? { kind: kind[first.source], detail: `${first.id}: ${first.why}` }
-    : choice.needsNoKey(provider)
-      ? { kind: "none-needed", detail: "no key is needed" }
+    : choice.needsNoKey(provider, view.config)
+      ? { kind: "none-needed", detail: "no key needed" }
       : { kind: "missing", detail: "missing" };
   return {
     provider,

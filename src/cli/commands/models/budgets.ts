@@ -23,8 +23,8 @@ function row(budget: BudgetState, { scopeText, usedText }: BudgetWords, style: S
 export const budgets = defineCommand({
   options: { json: JSON_OPTION },
   examples: [
-    { line: "openclaw models budgets", does: "how much of each budget is used" },
-    { line: "openclaw models budgets --json", does: "the same for machines" },
+    { line: "openclaw models budgets", does: "Show how much of each budget is used" },
+    { line: "openclaw models budgets --json", does: "Same, as JSON" },
   ],
   async run({ io, values }) {
     const { snapshot, paths } = loadFor(io);
@@ -42,11 +42,11 @@ export const budgets = defineCommand({
     const { budgets } = report;
     if (budgets.length === 0) {
       const listed = snapshot.config.usage?.budgets?.length ?? 0;
-      return io.out(listed === 0 ? "no budgets: usage.budgets of the configuration is empty\n" : "nothing was used of any budget\n");
+      return io.out(listed === 0 ? "No budgets configured (usage.budgets)\n" : "No usage yet\n");
     }
     const style = createStyle(io.color);
     const rows = budgets.map((budget) => row(budget, budgetsModule, style));
     io.out(formatTable(["Period", "Of", "Used", "State", "Amount"], rows, { style, columns: io.columns }));
-    io.out(style.dim(`days and months of ${report.timeZone}\n`));
+    io.out(style.dim(`Days and months in ${report.timeZone}\n`));
   },
 });

@@ -8,7 +8,7 @@ import { namedModel, openModels, warnAboutUnlisted, type ModelsView } from "./so
 
 type Kind = "model" | "imageModel";
 
-const PLAIN_OPTION = { type: "boolean", help: "one per line, nothing else" } as const;
+const PLAIN_OPTION = { type: "boolean", help: "Print one per line" } as const;
 const nameOf = (kind: Kind): string => (kind === "model" ? "fallbacks" : "image-fallbacks");
 
 const current = ({ choice, config }: Pick<ModelsView, "choice" | "config">, kind: Kind): readonly string[] =>
@@ -50,11 +50,11 @@ const one = (positionals: readonly string[]): string => {
 const list = (kind: Kind): Command =>
   defineCommand({
     options: { json: JSON_OPTION, plain: PLAIN_OPTION },
-    examples: [{ line: `openclaw models ${nameOf(kind)} list`, does: "in the order they are tried" }],
+    examples: [{ line: `openclaw models ${nameOf(kind)} list`, does: "List them in order" }],
     async run({ io, values }) {
       const fallbacks = current(await openModels(io), kind);
       if (values.json) return printJson(io, { fallbacks });
-      if (fallbacks.length === 0 && !values.plain) io.out(io.runnable(`none; add one with: openclaw models ${nameOf(kind)} add <provider/model>\n`));
+      if (fallbacks.length === 0 && !values.plain) io.out(io.runnable(`None. Add one with: openclaw models ${nameOf(kind)} add <provider/model>\n`));
       for (const [at, ref] of fallbacks.entries()) io.out(values.plain ? `${ref}\n` : `${at + 1}. ${ref}\n`);
     },
   });
@@ -63,7 +63,7 @@ const add = (kind: Kind): Command =>
   defineCommand({
     positionals: "<model>",
     options: { json: JSON_OPTION },
-    examples: [{ line: `openclaw models ${nameOf(kind)} add anthropic/claude-haiku-4-5`, does: "at the end of the list" }],
+    examples: [{ line: `openclaw models ${nameOf(kind)} add anthropic/claude-haiku-4-5`, does: "Add to the end of the list" }],
     async run({ io, values, positionals }) {
       const view = await openModels(io);
       const ref = namedModel(view, one(positionals));
@@ -75,7 +75,7 @@ const add = (kind: Kind): Command =>
         const before = current(now, kind);
         return indexOfModel(now, before, text) >= 0 ? before : [...before, text];
       };
-      await write(io, kind, next, { what: `${text} is one of the ${nameOf(kind)}`, json: values.json, more });
+      await write(io, kind, next, { what: `Added ${text} to the ${nameOf(kind)}`, json: values.json, more });
     },
   });
 
@@ -89,26 +89,26 @@ const remove = (kind: Kind): Command =>
       const text = one(positionals);
       const before = current(view, kind);
       const at = indexOfModel(view, before, text);
-      if (at < 0) throw new AppError("NOT_FOUND", `${text} is none of the ${nameOf(kind)}; there are: ${before.join(", ") || "none"}`);
+      if (at < 0) throw new AppError("NOT_FOUND", `${text} is not in the ${nameOf(kind)}; the list has: ${before.join(", ") || "none"}`);
       const next = (config: OpenClawConfig) => current({ choice: view.choice, config }, kind).filter((ref) => ref !== before[at]);
-      await write(io, kind, next, { what: `removed ${before[at]} from the ${nameOf(kind)}`, json: values.json });
+      await write(io, kind, next, { what: `Removed ${before[at]} from the ${nameOf(kind)}`, json: values.json });
     },
   });
 
 const clear = (kind: Kind): Command =>
   defineCommand({
     options: { json: JSON_OPTION },
-    examples: [{ line: `openclaw models ${nameOf(kind)} clear`, does: "no model follows the first" }],
-    run: ({ io, values }) => write(io, kind, () => [], { what: `there are no ${nameOf(kind)}`, json: values.json }),
+    examples: [{ line: `openclaw models ${nameOf(kind)} clear`, does: "Remove all of them" }],
+    run: ({ io, values }) => write(io, kind, () => [], { what: `Removed all ${nameOf(kind)}`, json: values.json }),
   });
 
 export function fallbackCommands(kind: Kind): Group {
   return {
     entries: [
-      { name: "list", summary: "in the order they are tried", load: async () => list(kind) },
-      { name: "add", summary: "one more, at the end", load: async () => add(kind) },
-      { name: "remove", summary: "take one out", load: async () => remove(kind) },
-      { name: "clear", summary: "take all out", load: async () => clear(kind) },
+      { name: "list", summary: "List them in order", load: async () => list(kind) },
+      { name: "add", summary: "Add one at the end", load: async () => add(kind) },
+      { name: "remove", summary: "Remove one", load: async () => remove(kind) },
+      { name: "clear", summary: "Remove all", load: async () => clear(kind) },
     ],
     fallback: "list",
     examples: [],

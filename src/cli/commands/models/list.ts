@@ -52,7 +52,7 @@ function rowOf(view: ModelsView, key: string, entry: ModelEntry | undefined, tag
     input: entry.input.join("+"),
     contextWindow: entry.contextWindow,
     local: view.choice.isLocal(entry),
-    available: view.hasCredential(entry.provider) || view.choice.needsNoKey(entry.provider),
+    available: view.hasCredential(entry.provider) || view.choice.needsNoKey(entry.provider, view.config),
     tags,
     missing: false,
   };
@@ -76,16 +76,16 @@ function rowsOf(view: ModelsView, { all, local, provider }: { readonly all?: boo
 
 export const list = defineCommand({
   options: {
-    all: { type: "boolean", help: "every known model, not only the configured ones" },
-    local: { type: "boolean", help: "only models on this machine; their servers are asked" },
-    provider: { type: "string", value: "name", help: "only models of this provider" },
+    all: { type: "boolean", help: "All known models, not only configured ones" },
+    local: { type: "boolean", help: "Only models served on this machine" },
+    provider: { type: "string", value: "name", help: "Only this provider" },
     json: JSON_OPTION,
-    plain: { type: "boolean", help: "one reference per line, nothing else" },
+    plain: { type: "boolean", help: "Print one model per line" },
   },
   examples: [
-    { line: "openclaw models list", does: "what is configured" },
-    { line: "openclaw models list --all --plain", does: "every reference that is known" },
-    { line: "openclaw models list --local --json", does: "what Ollama, vLLM, LM Studio and llama.cpp serve here" },
+    { line: "openclaw models list", does: "Configured models" },
+    { line: "openclaw models list --all --plain", does: "All known models, one per line" },
+    { line: "openclaw models list --local --json", does: "Models that Ollama, vLLM, LM Studio and llama.cpp serve on this machine" },
   ],
   async run({ io, values }) {
     const view = await openModels(io, { discover: values.local || values.all ? "always" : "when-empty" });
@@ -97,7 +97,7 @@ export const list = defineCommand({
     }
     const style = createStyle(io.color);
     if (rows.length === 0)
-      io.out(io.runnable(values.local ? "no model was found on this machine\n" : "no model fits; openclaw models list --all shows the known ones\n"));
+      io.out(io.runnable(values.local ? "No models found on this machine\n" : "No matching models. List all known models with: openclaw models list --all\n"));
     else {
       const cells = rows.map(({ key, input, contextWindow, available, missing, tags }) => [
         key,

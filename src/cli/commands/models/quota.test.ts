@@ -30,7 +30,7 @@ test("a provider that tells nothing, and one that could not be asked, say so", (
     { provider: "xiaomi", displayName: "Xiaomi", windows: [] },
     { provider: "zai", displayName: "z.ai", windows: [], error: "no answer within 5000 ms" },
   );
-  expect(text.flat()).toEqual(expect.arrayContaining(["tells nothing", "unknown", "no answer within 5000 ms"]));
+  expect(text.flat()).toEqual(expect.arrayContaining(["no data", "unknown", "no answer within 5000 ms"]));
 });
 
-test("without any provider that is said", () => expect(lines().flat().join(" ")).toBe("no provider in use tells about allowances"));
+test("without any provider that is said", () => expect(lines().flat().join(" ")).toBe("No provider in use reports usage limits"));

@@ -27,7 +27,7 @@ function bar(percent: number): string {
 function rowsOf({ displayName, plan, windows, error }: ProviderQuota, style: Style, now: number): readonly string[][] {
   const name = plan === undefined ? displayName : `${displayName} (${plan})`;
   if (error !== undefined) return [[name, "-", style.red("unknown"), error]];
-  if (windows.length === 0) return [[name, "-", style.dim("tells nothing"), ""]];
+  if (windows.length === 0) return [[name, "-", style.dim("no data"), ""]];
   return windows.map(({ label, usedPercent, resetAt }, index) => {
     const paint = usedPercent >= 100 ? style.red : usedPercent >= 80 ? style.yellow : style.green;
     const reset = resetAt === undefined ? "" : resetAt <= now ? "resets now" : `resets in ${formatDuration(resetAt - now)}`;
@@ -39,7 +39,7 @@ export function quotaLines(
   { providers }: QuotaReport,
   { style, columns, now }: { readonly style: Style; readonly columns: number; readonly now: number },
 ): string {
-  if (providers.length === 0) return "\nno provider in use tells about allowances\n";
+  if (providers.length === 0) return "\nNo provider in use reports usage limits\n";
   const rows = providers.flatMap((provider) => rowsOf(provider, style, now));
   return `\n${formatTable(["Allowance", "Window", "Used", ""], rows, { style, columns })}`;
 }

@@ -38,7 +38,7 @@ async function tryModels(io: Io, view: ModelsView, models: readonly FreeModel[],
   if (!candidate)
     throw new AppError(
       "UNAVAILABLE",
-      "trying models needs a key of OpenRouter: set OPENROUTER_API_KEY or run openclaw models auth add; --no-probe only lists them",
+      "testing models needs an OpenRouter key: set OPENROUTER_API_KEY or run openclaw models auth add; use --no-probe to only list them",
     );
   const { apiKey } = await view.auth.credential(candidate);
   const { probeModel, inParallel } = await loadProbe();
@@ -68,7 +68,7 @@ async function tryModels(io: Io, view: ModelsView, models: readonly FreeModel[],
       latencyMs,
       ...(ok ? {} : { error: clip(redactor.text(error ?? otherwise), 200) }),
     });
-    if (!free.takesTools) return { ...free, tool: { ok: false, latencyMs: 0, error: "takes no tools" } };
+    if (!free.takesTools) return { ...free, tool: { ok: false, latencyMs: 0, error: "no tool support" } };
     const called = await probeModel({ ...base, content: "Call the tool ping now. Do not answer in words.", tools: [TOOL] });
     const tool = outcome(called.status === "ok" && called.calledTool, called, "it did not call the tool");
     if (!free.takesImages || !tool.ok) return { ...free, tool };
@@ -79,7 +79,7 @@ async function tryModels(io: Io, view: ModelsView, models: readonly FreeModel[],
         { type: "image", data: PIXEL, mimeType: "image/png" },
       ],
     });
-    return { ...free, tool, image: outcome(seen.status === "ok", seen, "it did not take the picture") };
+    return { ...free, tool, image: outcome(seen.status === "ok", seen, "it rejected the picture") };
   });
 }
 
@@ -114,7 +114,7 @@ function patchFor(view: ModelsView, { text, image }: Picked, set: { readonly mai
 function show(io: Io, results: readonly Scanned[], tried: boolean): void {
   const style = createStyle(io.color);
   const mark = (probe: Scanned["tool"], claimed: boolean): string =>
-    probe ? (probe.ok ? style.green(`${probe.latencyMs} ms`) : style.red("no")) : claimed ? (tried ? "-" : "says so") : "-";
+    probe ? (probe.ok ? style.green(`${probe.latencyMs} ms`) : style.red("no")) : claimed ? (tried ? "-" : "claimed") : "-";
   const rows = results.map((model) => [
     refOf(model),
     mark(model.tool, model.takesTools),
@@ -122,23 +122,23 @@ function show(io: Io, results: readonly Scanned[], tried: boolean): void {
     `${Math.round(model.contextLength / 1000)}k`,
     model.params === undefined ? "-" : `${model.params}b`,
   ]);
-  if (rows.length === 0) io.out("no free model fits\n");
+  if (rows.length === 0) io.out("No matching free models\n");
   else io.out(formatTable(["Model", "Tools", "Images", "Context", "Size"], rows, { style, columns: io.columns }));
 }
 
 export const scan = defineCommand({
   options: {
-    "min-params": { type: "string", value: "billions", help: "only models with at least so many parameters" },
-    "max-age-days": { type: "string", value: "days", help: "only models that are not older" },
-    provider: { type: "string", value: "name", help: "only models of this maker, as their ids begin" },
-    "max-candidates": { type: "string", value: "n", help: "how many become fallbacks; 6" },
-    timeout: { type: "string", value: "ms", help: "longest wait for one answer; 12000" },
-    concurrency: { type: "string", value: "n", help: "how many are tried at the same time; 3" },
-    "no-probe": { type: "boolean", help: "only list them" },
-    yes: { type: "boolean", help: "write the result without asking" },
-    "no-input": { type: "boolean", help: "never ask; without --yes nothing is written" },
-    "set-default": { type: "boolean", help: "the first becomes the default model" },
-    "set-image": { type: "boolean", help: "the first that sees images becomes the image model" },
+    "min-params": { type: "string", value: "billions", help: "Minimum number of parameters, in billions" },
+    "max-age-days": { type: "string", value: "days", help: "Maximum age in days" },
+    provider: { type: "string", value: "name", help: "Only model ids with this prefix" },
+    "max-candidates": { type: "string", value: "n", help: "Number of fallbacks (default 6)" },
+    timeout: { type: "string", value: "ms", help: "Time to wait for an answer, in ms (default 12000)" },
+    concurrency: { type: "string", value: "n", help: "Number of parallel tests (default 3)" },
+    "no-probe": { type: "boolean", help: "List models without testing them" },
+    yes: { type: "boolean", help: "Save the result without asking" },
+    "no-input": { type: "boolean", help: "Don't ask; nothing is saved without --yes" },
+    "set-default": { type: "boolean", help: "Make the first one the default model" },
+    "set-image": { type: "boolean", help: "Make the first one with image support the image model" },
     json: JSON_OPTION,
   },
   examples: [],
@@ -167,9 +167,9 @@ export const scan = defineCommand({
     };
     if (!values.json) show(io, results, tried);
     const isNothing = picked.text.length === 0;
-    if (tried && isNothing && !values.json) io.err("none of them called a tool: nothing is written\n");
+    if (tried && isNothing && !values.json) io.err("None of them called a tool. No changes made\n");
     const may =
-      !isNothing && (values.yes === true || (!values["no-input"] && !values.json && (await io.confirm(`make ${picked.text.length} of them the fallbacks?`))));
+      !isNothing && (values.yes === true || (!values["no-input"] && !values.json && (await io.confirm(`Use ${picked.text.length} of them as fallbacks?`))));
     const set = { main: values["set-default"] ?? false, image: values["set-image"] ?? false };
     const written = may ? await editConfig(io, { kind: "patch", value: patchFor(view, picked, set) }, "cli models scan") : undefined;
     if (values.json)
@@ -181,6 +181,6 @@ export const scan = defineCommand({
         written: written !== undefined,
         results,
       });
-    if (written) io.out(io.runnable(describeEdit(`the fallbacks are ${picked.text.join(", ")}`, written)));
+    if (written) io.out(io.runnable(describeEdit(`Fallbacks: ${picked.text.join(", ")}`, written)));
   },
 });

@@ -19,7 +19,7 @@ function setter(key: "model" | "imageModel", word: string, name: string) {
   return defineCommand({
     positionals: "<model>",
     options: { json: JSON_OPTION },
-    examples: [{ line: `openclaw models ${name} anthropic/claude-sonnet-4-5`, does: `a reference or an alias becomes the ${word}` }],
+    examples: [{ line: `openclaw models ${name} anthropic/claude-sonnet-4-5`, does: `Set the ${word}; a model or an alias` }],
     async run({ io, values, positionals }) {
       if (positionals.length > 1) throw new AppError("INVALID_INPUT", `expected one model, got ${positionals.length} words`);
       const view = await openModels(io);
@@ -28,15 +28,15 @@ function setter(key: "model" | "imageModel", word: string, name: string) {
       warnAboutWindow(io, view, ref);
       const entry = view.catalogue.get(ref);
       if (key === "imageModel" && !entry.input.includes("image")) {
-        io.err(`${view.choice.formatRef(ref)} is not known to take images; models.providers can say that it does\n`);
+        io.err(`${view.choice.formatRef(ref)} may not support images; if it does, declare that in models.providers\n`);
       }
       const text = view.choice.formatRef(ref);
       const value = { agents: { defaults: { [key]: { primary: text }, ...allowing(view, ref) } } };
       const result = await editConfig(io, { kind: "patch", value }, `cli models ${name}`);
-      const available = view.hasCredential(ref.provider) || view.choice.needsNoKey(ref.provider);
+      const available = view.hasCredential(ref.provider) || view.choice.needsNoKey(ref.provider, view.config);
       if (values.json) return printJson(io, { ok: true, model: text, available, ...result });
-      io.out(io.runnable(describeEdit(`the ${word} is ${text}`, result)));
-      if (!available) io.err(`there is no credential for ${ref.provider} yet; add one with: openclaw models auth add\n`);
+      io.out(io.runnable(describeEdit(`The ${word} is now ${text}`, result)));
+      if (!available) io.err(`No credential for ${ref.provider} yet. Add one with: openclaw models auth add\n`);
     },
   });
 }

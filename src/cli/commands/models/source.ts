@@ -88,7 +88,8 @@ export async function openModels(io: Io, { agent, discover }: ViewOptions = {}):
     ...Object.keys(providers),
   ]);
   const credentials = new Map(await Promise.all([...names].map(async (name) => [name, await auth.candidates(name)] as const)));
-  const hasCredential = (provider: string): boolean => provider === "builtin" || (credentials.get(choice.canonicalProvider(provider))?.length ?? 0) > 0;
+  const hasKey = (provider: string): boolean => (credentials.get(choice.canonicalProvider(provider))?.length ?? 0) > 0;
+  const hasCredential = (provider: string): boolean => provider === "builtin" || hasKey(provider) || choice.isKeylessServer(provider, config);
   const base = { config, agentDir, hasCredential, warn: (text: string) => io.err(`${text}\n`) };
   let catalogue = await choice.openCatalogue(base);
   let found: Found | undefined;
@@ -135,7 +136,8 @@ export function namedModel(
   text: string | undefined,
   expected = "a model, as provider/model or an alias",
 ): ModelRef {
-  if (text === undefined || text.trim() === "") throw new AppError("INVALID_INPUT", `expected ${expected}; openclaw models list --all shows the known ones`);
+  if (text === undefined || text.trim() === "")
+    throw new AppError("INVALID_INPUT", `expected ${expected}; list all known models with: openclaw models list --all`);
   const read = choice.readRef(text, choice.aliasesOf(config), choice.standardChoice(selection).ref.provider);
   if (!read) throw new AppError("INVALID_INPUT", `invalid model: ${text} (use provider/model or an alias)`);
   const { provider, id, source } = catalogue.get(read.ref);
@@ -145,7 +147,7 @@ export function namedModel(
     const close = nearest(id, names);
     throw new AppError(
       "NOT_FOUND",
-      `Unknown model: ${provider}/${id}; ${close === undefined ? `models.providers.${provider}.models lists ${names.join(", ")}; a new one is added there first` : `did you mean ${provider}/${close}? A new one is added to models.providers.${provider}.models first`}`,
+      `Unknown model: ${provider}/${id}; ${close === undefined ? `models.providers.${provider}.models has ${names.join(", ")}; add a new model there first` : `did you mean ${provider}/${close}? Add a new model to models.providers.${provider}.models first`}`,
     );
   }
   return { provider, id };
@@ -154,7 +156,7 @@ export function namedModel(
 /** Turns with a model that sees less than the minimum are refused. */
 export function warnAboutWindow(io: Io, { catalogue, choice, config }: ModelsView, ref: ModelRef): void {
   const window = choice.contextWindowOf(catalogue.get(ref), config);
-  if (window.rating === "too-small") io.err(`${choice.describeWindow(window, choice.formatRef(ref))}; turns with it are refused\n`);
+  if (window.rating === "too-small") io.err(`${choice.describeWindow(window, choice.formatRef(ref))}; requests with it are refused\n`);
 }
 
 /** A word about a model that no table lists: it may be new, or mistyped. */
@@ -163,7 +165,7 @@ export function warnAboutUnlisted(io: Io, { catalogue, choice }: ModelsView, ref
   const known = catalogue.list({ provider: ref.provider, absent: true }).map(({ id }) => id);
   const close = nearest(ref.id, known);
   io.err(
-    `${choice.formatRef(ref)} is in no list of models, so it cannot be checked here${close === undefined ? "" : `; did you mean ${ref.provider}/${close}?`} ` +
-      `\`openclaw models status --probe\` asks the provider.\n`,
+    `${choice.formatRef(ref)} is not in a known model list, so it was not checked${close === undefined ? "" : `; did you mean ${ref.provider}/${close}?`}. ` +
+      `Check it with: openclaw models status --probe\n`,
   );
 }

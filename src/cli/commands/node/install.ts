@@ -3,7 +3,7 @@ import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
 import { printJson } from "../../io.ts";
 import { installService, uninstallService } from "../gateway/install.ts";
-import { control, isInstalled, requireService } from "../gateway/service/service.ts";
+import { isInstalled, requireService, restartService } from "../gateway/service/service.ts";
 import { changeSettings, HOST_OPTIONS } from "./settings.ts";
 
 /** What the service runs. Which gateway it connects to is in its settings. */
@@ -12,12 +12,12 @@ export const nodeService = (): readonly string[] => ["node", "run"];
 export const install = defineCommand({
   options: {
     ...HOST_OPTIONS,
-    print: { type: "boolean", help: "show the service's file; change nothing" },
-    runtime: { type: "string", value: "node", help: "accepted for compatibility: it is always node" },
-    force: { type: "boolean", help: "replace a file that says something else" },
+    print: { type: "boolean", help: "Print the service file without installing it" },
+    runtime: { type: "string", value: "node", help: "Accepted for compatibility; always node" },
+    force: { type: "boolean", help: "Replace a service file that differs" },
     json: JSON_OPTION,
   },
-  examples: [{ line: "openclaw node install --print", does: "what would be installed, and where" }],
+  examples: [{ line: "openclaw node install --print", does: "Show what would be installed" }],
   async run({ io, values }) {
     if (values.runtime !== undefined && values.runtime !== "node") throw new AppError("INVALID_INPUT", `--runtime takes node, not "${values.runtime}"`);
     const service = requireService(io, { node: nodeService() });
@@ -27,8 +27,8 @@ export const install = defineCommand({
 });
 
 export const uninstall = defineCommand({
-  options: { print: { type: "boolean", help: "show what would be done; change nothing" }, json: JSON_OPTION },
-  examples: [{ line: "openclaw node uninstall --print", does: "what would be removed" }],
+  options: { print: { type: "boolean", help: "Print the commands without running them" }, json: JSON_OPTION },
+  examples: [{ line: "openclaw node uninstall --print", does: "Show what would be removed" }],
   run: ({ io, values }) => uninstallService(io, requireService(io, { node: nodeService() }), values, "openclaw node stop"),
 });
 
@@ -38,7 +38,7 @@ export const restart = defineCommand({
   async run({ io, values }) {
     const service = requireService(io, { node: nodeService() });
     if (!isInstalled(service)) throw new AppError("NOT_FOUND", `${service.label} is not installed; install it with \`openclaw node install\``);
-    const problem = await control(io, service.restart);
+    const problem = await restartService(io, service);
     if (problem !== undefined) throw new AppError("UNAVAILABLE", `${service.label} could not be restarted: ${problem}`);
     if (values.json) printJson(io, { ok: true, label: service.label });
     else io.out(`Restarted ${service.label}\n`);

@@ -6,9 +6,10 @@ import { createIds } from "../../../base/ids.ts";
 import { lockHolder } from "../../../base/instance-lock.ts";
 import { silentLogger } from "../../../base/log/logger.ts";
 import { systemRandom } from "../../../base/random.ts";
+import { createLazyBrowser, hasBrowser } from "../../../browser/index.ts";
 import { stateLockPath, type Config } from "../../../config/index.ts";
-import { loadNodeHost, type NodeHostDeps } from "../../../nodes/index.ts";
-import { createExecRules } from "../../../tools/index.ts";
+import { loadNodeHost, type HostBrowser, type NodeHostDeps } from "../../../nodes/index.ts";
+import { createExecRules, createSealedCheck } from "../../../tools/index.ts";
 import { defineCommand, type Values } from "../../command.ts";
 import { openForReading, secretAt } from "../../gateway-target.ts";
 import type { Io } from "../../io.ts";
@@ -16,8 +17,8 @@ import { changeSettings, claimNode, gatewayUrl, HOST_OPTIONS, nodeFolder, type N
 
 const OPTIONS = {
   ...HOST_OPTIONS,
-  token: { type: "string", value: "text", help: "the gateway's token, for the first connection" },
-  password: { type: "string", value: "text", help: "the gateway's password, for the first connection" },
+  token: { type: "string", value: "text", help: "Gateway token, for the first connection" },
+  password: { type: "string", value: "text", help: "Gateway password, for the first connection" },
 } as const;
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || host.startsWith("127.");
@@ -43,7 +44,15 @@ async function credentials(
   return own === undefined ? {} : { token: own };
 }
 
-function hostDeps(io: Io, config: Config, settings: NodeSettings, gateway: NodeHostDeps["gateway"]): NodeHostDeps {
+/** The browser that this node shares; none where there is no browser or the configuration forbids it. */
+async function sharedBrowser(config: Config, stack: AsyncDisposableStack): Promise<HostBrowser | undefined> {
+  const settings = () => config.current.nodeHost?.browserProxy ?? {};
+  if (settings().enabled === false || !(await hasBrowser({ config }))) return undefined;
+  const browser = stack.use(createLazyBrowser({ config, clock: systemClock, ids: createIds(systemRandom), log: silentLogger }));
+  return { proxy: (params, signal) => browser.proxy(params, signal, settings) };
+}
+
+function hostDeps(io: Io, config: Config, settings: NodeSettings, gateway: NodeHostDeps["gateway"], browser: HostBrowser | undefined): NodeHostDeps {
   const stateDir = config.paths.state;
   const ids = createIds(systemRandom);
   let shown = "";
@@ -53,11 +62,14 @@ function hostDeps(io: Io, config: Config, settings: NodeSettings, gateway: NodeH
     displayName: settings.displayName,
     instanceId: settings.nodeId,
     gateway,
+    browser,
     clock: systemClock,
     random: systemRandom.float,
     config: () => config.current,
     rules: createExecRules({ path: join(stateDir, "exec-approvals.json"), clock: systemClock, ids, random: systemRandom }),
     env: io.env,
+    checkFile: createSealedCheck({ config, env: io.env, home: homedir() }),
+    unique: ids.uuid,
     home: homedir(),
     platform: process.platform,
     log: { ...silentLogger, warn: (message) => io.err(`${message}\n`), error: (message) => io.err(`${message}\n`) },
@@ -87,7 +99,9 @@ export const run = defineCommand({
       ...(tlsFingerprint === undefined ? {} : { tlsFingerprint }),
     };
     const { runNodeHost } = await loadNodeHost();
-    const ended = await runNodeHost(hostDeps(io, config, settings, gateway));
+    await using stack = new AsyncDisposableStack();
+    const browser = await sharedBrowser(config, stack);
+    const ended = await runNodeHost(hostDeps(io, config, settings, gateway, browser));
     if (ended !== undefined) throw new AppError("CONFLICT", ended);
   },
 });

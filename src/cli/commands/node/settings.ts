@@ -9,12 +9,12 @@ import { parsePort } from "../gateway/port.ts";
 
 /** Flags of `node run` and `node install`. */
 export const HOST_OPTIONS = {
-  host: { type: "string", value: "name", help: "the gateway's host (default 127.0.0.1)" },
-  port: { type: "string", value: "n", help: "the gateway's port (default 18789)" },
-  tls: { type: "boolean", help: "connect with TLS" },
-  "tls-fingerprint": { type: "string", value: "sha256", help: "accept this certificate; means --tls" },
-  "node-id": { type: "string", value: "text", help: "name of this instance in the gateway's list of clients" },
-  "display-name": { type: "string", value: "text", help: "the node's name (default: this machine's)" },
+  host: { type: "string", value: "name", help: "Gateway host (default 127.0.0.1)" },
+  port: { type: "string", value: "n", help: "Gateway port (default 18789)" },
+  tls: { type: "boolean", help: "Use TLS" },
+  "tls-fingerprint": { type: "string", value: "sha256", help: "Accept this certificate; implies --tls" },
+  "node-id": { type: "string", value: "text", help: "Instance id in the gateway's client list" },
+  "display-name": { type: "string", value: "text", help: "Node name (default: the host name)" },
 } as const;
 
 /** What is stored about this machine as a node. */
@@ -95,7 +95,7 @@ export function claimNode(stateDir: string): void {
   if (other && other.pid !== process.pid)
     throw new AppError(
       "LOCKED",
-      `process ${other.pid} runs as this node; stop it with \`openclaw node stop\`, or use another state folder (OPENCLAW_STATE_DIR)`,
+      `process ${other.pid} already runs as this node; stop it with \`openclaw node stop\`, or use another state folder (OPENCLAW_STATE_DIR)`,
     );
   ensureFolder(nodeFolder(stateDir));
   const path = processFile(stateDir);

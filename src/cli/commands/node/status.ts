@@ -1,5 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { systemClock } from "../../../base/clock.ts";
 import { AppError } from "../../../base/errors.ts";
+import { loadHostDevices } from "../../../nodes/index.ts";
+import type { OpenClawConfig } from "../../../config/index.ts";
 import { defineCommand, JSON_OPTION } from "../../command.ts";
 import { loadFor } from "../../config-source.ts";
 import { printJson, type Io } from "../../io.ts";
@@ -17,22 +20,42 @@ async function serviceFacts(io: Io): Promise<{ readonly label?: string; readonly
   return { label: service.label, installed, ...(installed ? { detail: (await serviceState(io, service)).detail } : {}) };
 }
 
+const LABELS = { commands: "Commands", camera: "Camera", screen: "Screen", location: "Location" } as const;
+
+/** What the gateway may see and hear here, and why not. A node that runs has it since its start. */
+async function deviceFacts(io: Io, config: OpenClawConfig) {
+  const { hostDevices } = await loadHostDevices();
+  const found = hostDevices({ clock: systemClock, config: () => config, env: io.env, platform: process.platform });
+  const commands = process.platform === "win32" ? [{ name: "commands", available: false, text: "not available on Windows: run the node in WSL" } as const] : [];
+  return [...commands, ...found.map(({ name, commands, text }) => ({ name, available: commands.length > 0, text }))];
+}
+
 export const status = defineCommand({
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw node status --json", does: "for machines" }],
+  examples: [{ line: "openclaw node status --json", does: "Print JSON" }],
   async run({ io, values }) {
-    const stateDir = loadFor(io).paths.state;
+    const { paths, snapshot } = loadFor(io);
+    const stateDir = paths.state;
     const settings = loadSettings(stateDir);
     const process = runningNode(stateDir);
+    const devices = await deviceFacts(io, snapshot.config);
     const service = await serviceFacts(io);
     const url = gatewayUrl(settings);
     if (values.json)
-      return printJson(io, { running: process !== undefined, pid: process?.pid ?? null, gateway: url, displayName: settings.displayName ?? null, service });
+      return printJson(io, {
+        running: process !== undefined,
+        pid: process?.pid ?? null,
+        gateway: url,
+        displayName: settings.displayName ?? null,
+        service,
+        devices,
+      });
     io.out(`Node      ${process ? `running (process ${process.pid})` : "not running"}\n`);
     io.out(`Gateway   ${url}\n`);
     io.out(
       `Service   ${service.label === undefined ? "not available on this platform" : service.installed ? `${service.label}: ${service.detail ?? ""}` : "not installed"}\n`,
     );
+    for (const { name, text } of devices) io.out(`${LABELS[name].padEnd(9)} ${text}\n`);
   },
 });
 
@@ -47,11 +70,11 @@ export const stop = defineCommand({
       const end = performance.now() + STOP_MS;
       while (runningNode(stateDir)) {
         if (performance.now() > end)
-          throw new AppError("TIMEOUT", `process ${found.pid} did not end within ${STOP_MS / 1000} s; end it with: kill -9 ${found.pid}`);
+          throw new AppError("TIMEOUT", `process ${found.pid} did not stop within ${STOP_MS / 1000} s; stop it with: kill -9 ${found.pid}`);
         await wait(50);
       }
     }
     if (values.json) printJson(io, { ok: true, stopped: found !== undefined, ...(found ? { pid: found.pid } : {}) });
-    else io.out(found ? `Stopped process ${found.pid}\n` : "No node runs on this state folder\n");
+    else io.out(found ? `Stopped process ${found.pid}\n` : "No node is running on this state folder\n");
   },
 });

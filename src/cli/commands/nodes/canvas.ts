@@ -11,8 +11,8 @@ import { nodeFor } from "./list.ts";
 const INVOKE_MS = 20_000;
 
 const SURFACE_OPTIONS = {
-  node: { type: "string", value: "node", help: "the node; without it the only one with a canvas, or the Control UI" },
-  session: { type: "string", value: "key", help: "in the Control UI: the conversation it stands beside (default main)" },
+  node: { type: "string", value: "node", help: "Node (default: the only node with a canvas, or the Control UI)" },
+  session: { type: "string", value: "key", help: "Session to show it beside, in the Control UI (default main)" },
   ...invokeOption(INVOKE_MS),
   ...GATEWAY_OPTIONS,
 } as const;
@@ -54,11 +54,11 @@ function done(io: Io, flags: Flags, text: string): void {
 
 export const canvasPresent = defineCommand({
   options: {
-    target: { type: "string", value: "path", help: "what to show: a file of the canvas folder, or an address for a node" },
-    x: { type: "string", value: "px", help: "where, on a node" },
-    y: { type: "string", value: "px", help: "where, on a node" },
-    width: { type: "string", value: "px", help: "how wide, on a node" },
-    height: { type: "string", value: "px", help: "how high, on a node" },
+    target: { type: "string", value: "path", help: "File in the canvas folder, or a URL for a node" },
+    x: { type: "string", value: "px", help: "Position on a node" },
+    y: { type: "string", value: "px", help: "Position on a node" },
+    width: { type: "string", value: "px", help: "Width on a node" },
+    height: { type: "string", value: "px", help: "Height on a node" },
     ...SURFACE_OPTIONS,
   },
   examples: [],
@@ -83,7 +83,7 @@ export const canvasNavigate = defineCommand({
   options: SURFACE_OPTIONS,
   examples: [],
   async run({ io, values, positionals: [url] }) {
-    if (url === undefined) throw new AppError("INVALID_INPUT", "expected a file of the canvas folder, or an address");
+    if (url === undefined) throw new AppError("INVALID_INPUT", "expected a file in the canvas folder, or a URL");
     await onCanvas(io, values, "canvas.navigate", { url });
     done(io, values, "Shown");
   },
@@ -91,7 +91,7 @@ export const canvasNavigate = defineCommand({
 
 export const canvasEval = defineCommand({
   positionals: "[js]",
-  options: { js: { type: "string", value: "code", help: "the script" }, ...SURFACE_OPTIONS },
+  options: { js: { type: "string", value: "code", help: "JavaScript to run" }, ...SURFACE_OPTIONS },
   examples: [],
   async run({ io, values, positionals }) {
     const javaScript = values.js ?? positionals.join(" ");
@@ -106,9 +106,9 @@ export const canvasEval = defineCommand({
 export const canvasSnapshot = defineCommand({
   options: {
     format: { type: "string", value: "type", help: "jpg (default) or png" },
-    "max-width": { type: "string", value: "px", help: "scale it down to this width" },
-    quality: { type: "string", value: "n", help: "0 to 1, of a jpg" },
-    out: { type: "string", value: "file", help: "where to save it" },
+    "max-width": { type: "string", value: "px", help: "Maximum width" },
+    quality: { type: "string", value: "n", help: "JPEG quality, 0 to 1" },
+    out: { type: "string", value: "file", help: "Output file" },
     ...SURFACE_OPTIONS,
   },
   examples: [],
@@ -140,8 +140,8 @@ function readMessages(path: string): string {
 
 export const canvasPush = defineCommand({
   options: {
-    jsonl: { type: "string", value: "file", help: "A2UI messages, one JSON object to a line" },
-    text: { type: "string", value: "text", help: "a text to show instead" },
+    jsonl: { type: "string", value: "file", help: "File with A2UI messages, one JSON object per line" },
+    text: { type: "string", value: "text", help: "Show this text instead" },
     ...SURFACE_OPTIONS,
   },
   examples: [],

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { AppError, fileError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/records.ts";
+import { withOutcome } from "../../../nodes/index.ts";
 import type { GatewayClient } from "../../../protocol/index.ts";
 import { defineCommand } from "../../command.ts";
 import { connectTo, GATEWAY_OPTIONS, timeoutOf, type GatewayFlags } from "../../gateway-call.ts";
@@ -20,18 +21,19 @@ export function millisecondsOf(text: string | undefined, flag: string, fallback:
 }
 
 export const invokeOption = (fallback: number) =>
-  ({ "invoke-timeout": { type: "string", value: "ms", help: `how long the node may take (default ${fallback})` } }) as const;
+  ({ "invoke-timeout": { type: "string", value: "ms", help: `Time limit for the node, in ms (default ${fallback})` } }) as const;
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  "command not allowlisted": "allow it in gateway.nodes.allowCommands, unless gateway.nodes.denyCommands names it",
-  "command not declared by node": "the node does not offer it; openclaw nodes describe shows what it does",
-  "node did not declare commands": "the node offers no commands; update or restart it",
+  "command not allowlisted": "add it to gateway.nodes.allowCommands, unless gateway.nodes.denyCommands lists it",
+  "command not declared by node": "the node does not support it; see what it supports with: openclaw nodes describe",
+  "node did not declare commands": "the node supports no commands; update or restart it",
 };
 
 /** The error with the reason that the gateway gives beside it. */
 function withReason(error: unknown): unknown {
-  if (!(error instanceof AppError) || error.message !== "node command not allowed") return error;
+  if (!(error instanceof AppError)) return error;
   const { details } = error.details;
+  if (error.message !== "node command not allowed") return isRecord(details) ? withOutcome(error, details) : error;
   const { reason, command } = isRecord(details) ? details : {};
   if (typeof reason !== "string") return error;
   const remedy = Object.hasOwn(REMEDIES, reason) ? `; ${REMEDIES[reason]}` : "";
@@ -76,13 +78,13 @@ function parsedParams(text: string): unknown {
 export const invoke = defineCommand({
   options: {
     node: NODE_OPTION,
-    command: { type: "string", value: "name", help: "the command, such as system.which" },
-    params: { type: "string", value: "json", help: "its parameters as JSON (default {})" },
+    command: { type: "string", value: "name", help: "Command, such as system.which" },
+    params: { type: "string", value: "json", help: "Parameters as JSON (default {})" },
     ...invokeOption(15_000),
-    "idempotency-key": { type: "string", value: "text", help: "the command runs once under this key" },
+    "idempotency-key": { type: "string", value: "text", help: "Idempotency key: the command runs once per key" },
     ...GATEWAY_OPTIONS,
   },
-  examples: [{ line: `openclaw nodes invoke --node kitchen --command system.which --params '{"bins":["git"]}'`, does: "look for a program on a node" }],
+  examples: [{ line: `openclaw nodes invoke --node kitchen --command system.which --params '{"bins":["git"]}'`, does: "Find a program on a node" }],
   async run({ io, values }) {
     const command = values.command?.trim() ?? "";
     if (command === "") throw new AppError("INVALID_INPUT", "expected --command <name>");
@@ -96,15 +98,15 @@ export const invoke = defineCommand({
 export const notify = defineCommand({
   options: {
     node: NODE_OPTION,
-    title: { type: "string", value: "text", help: "its title" },
-    body: { type: "string", value: "text", help: "its text" },
-    sound: { type: "string", value: "name", help: "the sound" },
+    title: { type: "string", value: "text", help: "Title" },
+    body: { type: "string", value: "text", help: "Text" },
+    sound: { type: "string", value: "name", help: "Sound" },
     priority: { type: "string", value: "level", help: "passive, active or timeSensitive" },
     delivery: { type: "string", value: "way", help: "system (default), overlay or auto" },
     ...invokeOption(15_000),
     ...GATEWAY_OPTIONS,
   },
-  examples: [{ line: 'openclaw nodes notify --node kitchen --body "Dinner is ready"', does: "show a notification there" }],
+  examples: [{ line: 'openclaw nodes notify --node kitchen --body "Dinner is ready"', does: "Show a notification there" }],
   async run({ io, values }) {
     const { title, body, sound, priority, delivery = "system" } = values;
     if (!title?.trim() && !body?.trim()) throw new AppError("INVALID_INPUT", "expected --title, --body, or both");
@@ -121,7 +123,7 @@ export const numberOf = (text: string | undefined): number | undefined => (text 
 export function save(payload: unknown, out: string | undefined, name: string): { readonly path: string; readonly bytes: number } {
   const { base64, format } = isRecord(payload) ? payload : {};
   if (typeof base64 !== "string" || typeof format !== "string" || !/^[a-z0-9]{1,5}$/i.test(format))
-    throw new AppError("UNAVAILABLE", "the node answered without a picture or recording");
+    throw new AppError("UNAVAILABLE", "the node returned no image or recording");
   const path = resolve(out ?? join(tmpdir(), `openclaw-${name}-${Date.now()}.${format.toLowerCase()}`));
   const content = Buffer.from(base64, "base64");
   try {
@@ -144,23 +146,32 @@ export const cameraList = defineCommand({
 const CAMERA_OPTIONS = {
   node: NODE_OPTION,
   facing: { type: "string", value: "side", help: "front, back, or both for pictures" },
-  "device-id": { type: "string", value: "id", help: "a certain camera" },
+  "device-id": { type: "string", value: "id", help: "Camera id" },
 } as const;
+
+/** The node has no camera on the side that was asked for. */
+function isCameraMissing(error: unknown): error is AppError {
+  const { details } = error instanceof AppError ? error.details : {};
+  const nodeError = isRecord(details) ? details["nodeError"] : undefined;
+  return isRecord(nodeError) && nodeError["code"] === "CAMERA_UNAVAILABLE";
+}
 
 export const cameraSnap = defineCommand({
   options: {
     ...CAMERA_OPTIONS,
-    "max-width": { type: "string", value: "px", help: "scale it down to this width" },
+    "max-width": { type: "string", value: "px", help: "Maximum width" },
     quality: { type: "string", value: "n", help: "0 to 1" },
-    "delay-ms": { type: "string", value: "ms", help: "wait before the picture" },
+    "delay-ms": { type: "string", value: "ms", help: "Delay before the picture, in ms" },
     ...invokeOption(20_000),
     ...GATEWAY_OPTIONS,
   },
   examples: [],
   async run({ io, values }) {
-    const facing = values.facing ?? "both";
+    // One camera that is named has one side.
+    const facing = values.facing ?? (values["device-id"] === undefined ? "both" : "front");
     const timeoutMs = millisecondsOf(values["invoke-timeout"], "invoke-timeout", 20_000);
     const saved = [];
+    const failures: AppError[] = [];
     for (const side of facing === "both" ? ["front", "back"] : [facing]) {
       const params = {
         facing: side,
@@ -170,9 +181,16 @@ export const cameraSnap = defineCommand({
         delayMs: numberOf(values["delay-ms"]),
         format: "jpg",
       };
-      const { payload } = await invokeOnce(io, values, { node: values.node, command: "camera.snap", params, timeoutMs });
-      saved.push({ facing: side, ...save(payload, undefined, `camera-${side}`) });
+      try {
+        const { payload } = await invokeOnce(io, values, { node: values.node, command: "camera.snap", params, timeoutMs });
+        saved.push({ facing: side, ...save(payload, undefined, `camera-${side}`) });
+      } catch (error) {
+        if (!isCameraMissing(error)) throw error;
+        failures.push(error);
+      }
     }
+    // Many machines have one camera.
+    if (saved.length === 0 && failures[0]) throw failures[0];
     if (values.json) printJson(io, { files: saved });
     else for (const { path } of saved) io.out(`${path}\n`);
   },
@@ -181,8 +199,8 @@ export const cameraSnap = defineCommand({
 export const cameraClip = defineCommand({
   options: {
     ...CAMERA_OPTIONS,
-    duration: { type: "string", value: "ms", help: "how long (default 3000)" },
-    "no-audio": { type: "boolean", help: "without sound" },
+    duration: { type: "string", value: "ms", help: "Duration in ms (default 3000)" },
+    "no-audio": { type: "boolean", help: "Record without sound" },
     ...invokeOption(90_000),
     ...GATEWAY_OPTIONS,
   },
@@ -200,11 +218,11 @@ export const cameraClip = defineCommand({
 export const screenRecord = defineCommand({
   options: {
     node: NODE_OPTION,
-    screen: { type: "string", value: "n", help: "which screen (default 0)" },
-    duration: { type: "string", value: "ms", help: "how long (default 10000)" },
-    fps: { type: "string", value: "n", help: "pictures per second (default 10)" },
-    "no-audio": { type: "boolean", help: "without sound" },
-    out: { type: "string", value: "file", help: "where to save it" },
+    screen: { type: "string", value: "n", help: "Screen number (default 0)" },
+    duration: { type: "string", value: "ms", help: "Duration in ms (default 10000)" },
+    fps: { type: "string", value: "n", help: "Frames per second (default 10)" },
+    "no-audio": { type: "boolean", help: "Record without sound" },
+    out: { type: "string", value: "file", help: "Output file" },
     ...invokeOption(120_000),
     ...GATEWAY_OPTIONS,
   },
@@ -222,9 +240,9 @@ export const screenRecord = defineCommand({
 export const locationGet = defineCommand({
   options: {
     node: NODE_OPTION,
-    "max-age": { type: "string", value: "ms", help: "accept a position that is this old" },
+    "max-age": { type: "string", value: "ms", help: "Maximum age of the position, in ms" },
     accuracy: { type: "string", value: "level", help: "coarse, balanced or precise" },
-    "location-timeout": { type: "string", value: "ms", help: "how long the node looks for it (default 10000)" },
+    "location-timeout": { type: "string", value: "ms", help: "Time limit for the location, in ms (default 10000)" },
     ...invokeOption(20_000),
     ...GATEWAY_OPTIONS,
   },

@@ -1,4 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
+import { printableName } from "../../../base/printable.ts";
 import { formatDuration } from "../../../base/text.ts";
 import { findNode, nodeName, type NodeEntry } from "../../../nodes/index.ts";
 import type { GatewayClient, MethodResult } from "../../../protocol/index.ts";
@@ -8,7 +9,7 @@ import { printJson, type Io } from "../../io.ts";
 import { createStyle } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 
-export const NODE_OPTION = { type: "string", value: "node", help: "the node: its id, name or address" } as const;
+export const NODE_OPTION = { type: "string", value: "node", help: "Node id, name or address" } as const;
 
 /** The node that `--node` means. */
 export async function nodeFor(client: GatewayClient, wanted: string | undefined): Promise<NodeEntry> {
@@ -41,6 +42,13 @@ function connectedText(io: Io, { connectedAtMs, lastSeenAtMs }: NodeEntry): stri
   return lastSeenAtMs === undefined ? "-" : `${formatDuration(Math.max(0, io.now() - lastSeenAtMs))} ago`;
 }
 
+function stateText(io: Io, { connected, lastSeenAtMs }: NodeEntry): string {
+  if (connected) return "connected";
+  return lastSeenAtMs === undefined
+    ? "offline"
+    : `offline since ${new Date(lastSeenAtMs).toISOString()} (${formatDuration(Math.max(0, io.now() - lastSeenAtMs))})`;
+}
+
 function printNodes(io: Io, nodes: readonly NodeEntry[]): void {
   if (nodes.length === 0) return io.out("No nodes\n");
   const style = createStyle(io.color);
@@ -58,13 +66,13 @@ function printNodes(io: Io, nodes: readonly NodeEntry[]): void {
 }
 
 const FILTERS = {
-  connected: { type: "boolean", help: "only nodes that are connected" },
-  "last-connected": { type: "string", value: "time", help: "only nodes that were connected within this time, such as 24h" },
+  connected: { type: "boolean", help: "Only connected nodes" },
+  "last-connected": { type: "string", value: "time", help: "Only nodes connected within this time, such as 24h" },
 } as const;
 
 export const status = defineCommand({
   options: { ...FILTERS, ...GATEWAY_OPTIONS },
-  examples: [{ line: "openclaw nodes status --json", does: "for machines" }],
+  examples: [{ line: "openclaw nodes status --json", does: "Print JSON" }],
   async run({ io, values }) {
     const found = await callGateway(io, "node.list", {}, values);
     const nodes = filtered(io, found.nodes, values);
@@ -96,7 +104,7 @@ function printPending(io: Io, pending: readonly (DeviceRequest | NodeRequest)[])
 
 export const list = defineCommand({
   options: { ...FILTERS, ...GATEWAY_OPTIONS },
-  examples: [{ line: "openclaw nodes list", does: "pending requests and paired nodes" }],
+  examples: [{ line: "openclaw nodes list", does: "List pending requests and paired nodes" }],
   async run({ io, values }) {
     const { pending, nodes } = await withGateway(io, values, async (client) => {
       const asked = await requests(client);
@@ -114,7 +122,7 @@ export const list = defineCommand({
 
 export const pending = defineCommand({
   options: GATEWAY_OPTIONS,
-  examples: [{ line: "openclaw nodes pending", does: "nodes that wait for approval" }],
+  examples: [{ line: "openclaw nodes pending", does: "List pending nodes" }],
   async run({ io, values }) {
     const asked = await withGateway(io, values, requests);
     const all = [...asked.devices, ...asked.nodes];
@@ -132,7 +140,7 @@ function requestIdOf(positionals: readonly string[]): string {
 export const approve = defineCommand({
   positionals: "<requestId>",
   options: GATEWAY_OPTIONS,
-  examples: [{ line: "openclaw nodes approve REQUEST_ID", does: "let this node in" }],
+  examples: [{ line: "openclaw nodes approve REQUEST_ID", does: "Approve a node" }],
   async run({ io, values, positionals }) {
     const requestId = requestIdOf(positionals);
     const done = await withGateway(io, values, async (client) => {
@@ -149,7 +157,7 @@ export const approve = defineCommand({
 export const reject = defineCommand({
   positionals: "<requestId>",
   options: GATEWAY_OPTIONS,
-  examples: [{ line: "openclaw nodes reject REQUEST_ID", does: "turn this node away" }],
+  examples: [{ line: "openclaw nodes reject REQUEST_ID", does: "Reject a node" }],
   async run({ io, values, positionals }) {
     const requestId = requestIdOf(positionals);
     const done = await withGateway(io, values, async (client) => {
@@ -165,14 +173,14 @@ export const reject = defineCommand({
 
 export const describe = defineCommand({
   options: { node: NODE_OPTION, ...GATEWAY_OPTIONS },
-  examples: [{ line: "openclaw nodes describe --node kitchen", does: "what this node is and can do" }],
+  examples: [{ line: "openclaw nodes describe --node kitchen", does: "Show what a node is and can do" }],
   async run({ io, values }) {
     const found = await withGateway(io, values, async (client) => client.request("node.describe", { nodeId: (await nodeFor(client, values.node)).nodeId }));
     if (values.json) return printJson(io, found);
     const lines: readonly (readonly [string, string | undefined])[] = [
       ["Name", found.displayName],
       ["Id", found.nodeId],
-      ["State", found.connected ? "connected" : "offline"],
+      ["State", stateText(io, found)],
       ["Platform", found.platform],
       ["Version", found.version],
       ["Address", found.remoteIp],
@@ -180,12 +188,14 @@ export const describe = defineCommand({
       ["Commands", found.commands.join(", ")],
     ];
     for (const [name, value] of lines) io.out(`${name.padEnd(13)} ${value || "-"}\n`);
+    const missing = Object.entries(found.permissions ?? {}).flatMap(([name, isGranted]) => (isGranted ? [] : [printableName(name)]));
+    if (missing.length > 0) io.out(`Not available ${missing.join(", ")} (the command "node status" on that machine says why)\n`);
   },
 });
 
 export const rename = defineCommand({
-  options: { node: NODE_OPTION, name: { type: "string", value: "text", help: "its new name" }, ...GATEWAY_OPTIONS },
-  examples: [{ line: "openclaw nodes rename --node kitchen --name Office", does: "give a node another name" }],
+  options: { node: NODE_OPTION, name: { type: "string", value: "text", help: "New name" }, ...GATEWAY_OPTIONS },
+  examples: [{ line: "openclaw nodes rename --node kitchen --name Office", does: "Rename a node" }],
   async run({ io, values }) {
     const displayName = values.name?.trim() ?? "";
     if (displayName === "") throw new AppError("INVALID_INPUT", "expected --name <text>");

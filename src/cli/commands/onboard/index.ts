@@ -29,6 +29,11 @@ async function begin(io: Io, how: Beginning): Promise<number> {
   return (await command.run({ io, values: {}, positionals: [] })) ?? 0;
 }
 
+/** Runs the gateway in this terminal, which prints the link to the Control UI, until Ctrl-C. */
+async function startGateway(io: Io): Promise<number> {
+  return (await import("../gateway/run.ts")).runGateway(io, { open: true });
+}
+
 /** The documented summary. */
 function summaryOf(result: OnboardResult, values: OnboardValues): object {
   if (result.mode === "remote") return { mode: result.mode, remoteUrl: result.remoteUrl, auth: result.auth };
@@ -51,14 +56,14 @@ function summaryOf(result: OnboardResult, values: OnboardValues): object {
 function show(io: Io, result: OnboardResult, values: OnboardValues): void {
   const style = createStyle(io.color);
   const row = (name: string, value: string): string => `  ${name.padEnd(10)} ${value}\n`;
-  for (const { from, to } of result.committed.removed) io.out(row("put away", `${from} → ${to}`));
+  for (const { from, to } of result.committed.removed) io.out(row("moved", `${from} → ${to}`));
   if (result.mode === "remote") {
     io.out(row("gateway", `${result.remoteUrl} (${result.auth === "none" ? "no token" : "with a token"})`));
     io.out(io.runnable(`\nTry it: ${style.bold("openclaw health")}\n`));
     return;
   }
   const { gateway, model, workspace, channels, programs, installDaemon } = result;
-  io.out(io.runnable(row("model", model ?? "whatever is there; openclaw models status says which and why")));
+  io.out(io.runnable(row("model", model ?? "not set; see which model is used with: openclaw models status")));
   io.out(row("workspace", workspace));
   io.out(
     row(
@@ -78,7 +83,7 @@ export async function runOnboard(io: Io, values: OnboardValues, command: string)
   const answers = await answersFrom(values);
   const silent = values["non-interactive"] === true;
   if (!silent && !io.interactive)
-    throw new AppError("INVALID_INPUT", `openclaw ${command} asks questions and there is no terminal; give --non-interactive --accept-risk and flags instead`);
+    throw new AppError("INVALID_INPUT", `openclaw ${command} needs a terminal; without one use --non-interactive --accept-risk and flags`);
   let next: (() => Promise<number>) | undefined;
   const code = await withSetupHost(io, async (host) => {
     const { onboard } = await import("../../../setup/index.ts");
@@ -90,9 +95,11 @@ export async function runOnboard(io: Io, values: OnboardValues, command: string)
     if (values.json) printJson(io, summaryOf(result, values));
     else show(io, result, values);
     if (result.mode !== "local") return 0;
-    if (ask && result.ok && !values.json && !values["skip-ui"] && host.isRunning()) {
-      const how = await askNext(ask, io);
-      next = () => begin(io, how);
+    if (ask && result.ok && !values.json && !values["skip-ui"]) {
+      if (host.isRunning()) {
+        const how = await askNext(ask, io);
+        next = () => begin(io, how);
+      } else if (!result.installDaemon && (await ask.confirm({ message: "Start the gateway now?", initialValue: true }))) next = () => startGateway(io);
     }
     return result.ok ? 0 : 1;
   });
@@ -105,11 +112,11 @@ export const onboard = defineCommand({
   examples: [
     {
       line: "openclaw onboard --non-interactive --accept-risk --skip-health",
-      does: "everything usual, without a question; on a terminal, leave the flags away",
+      does: "Default setup without questions; leave out the flags to be asked",
     },
     {
       line: "openclaw onboard --non-interactive --accept-risk --skip-health --custom-base-url http://127.0.0.1:8000/v1 --custom-model-id mine --json",
-      does: "a provider of your own",
+      does: "Use a custom provider",
     },
   ],
   async run({ io, values }) {

@@ -3,7 +3,7 @@ import { userInfo } from "node:os";
 import type { ServicePort, LoginPort } from "../../../setup/index.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { installGateway } from "../gateway/install.ts";
-import { control, findService, isInstalled } from "../gateway/service/service.ts";
+import { control, findService, isInstalled, restartService as restartInstalled } from "../gateway/service/service.ts";
 import type { Io } from "../../io.ts";
 import { ownLogin } from "../models/auth/own-login.ts";
 import { pluginLogin } from "../models/auth/plugin-login.ts";
@@ -11,22 +11,22 @@ import { openAuth } from "../models/auth/source.ts";
 import { findTarget } from "../../gateway-target.ts";
 import { tryGateway } from "../../gateway-call.ts";
 
-const ELSEWHERE = "let something else keep `openclaw gateway` running: a container's restart policy, a supervisor, a terminal that stays open";
+const ELSEWHERE = "keep `openclaw gateway` running another way: a container restart policy, a supervisor or an open terminal";
 
 /** Why systemd does not start services for this user here, and what can be done about it. */
 function systemdAdvice(io: Io, problem: string): string {
-  if (problem.includes("is not installed")) return `systemd is not here (${problem}); ${ELSEWHERE}`;
-  const start = `systemd runs no services for you in this session (${problem})`;
+  if (problem.includes("is not installed")) return `systemd is not available (${problem}); ${ELSEWHERE}`;
+  const start = `systemd does not run user services in this session (${problem})`;
   if (io.env["WSL_DISTRO_NAME"])
-    return `${start}; under WSL put systemd=true below [boot] into /etc/wsl.conf, run wsl --shutdown, then: openclaw gateway install`;
+    return `${start}; under WSL add systemd=true below [boot] in /etc/wsl.conf, run wsl --shutdown, then: openclaw gateway install`;
   const name = io.env["USER"] || userInfo().username;
-  return `${start}; su and sudo open no session: log in as ${name}, or let an administrator run loginctl enable-linger ${name}, then: openclaw gateway install. Or ${ELSEWHERE}`;
+  return `${start}; log in as ${name} instead of using su or sudo, or ask an administrator to run loginctl enable-linger ${name}, then run: openclaw gateway install. Or ${ELSEWHERE}`;
 }
 
 /** Whether the service is installed, and whether this machine can have one. */
 export async function lookAtService(io: Io): ReturnType<ServicePort["look"]> {
   const service = findService(io);
-  if (!service) return { state: "absent", unavailable: `there are services on Linux (systemd) and macOS (launchd) only; ${ELSEWHERE}` };
+  if (!service) return { state: "absent", unavailable: `services are available on Linux (systemd), macOS (launchd) and Windows (tasks) only; ${ELSEWHERE}` };
   const state = !isInstalled(service) ? "absent" : readFileSync(service.file, "utf8") === service.content ? "same" : "other";
   const problem = service.kind === "systemd" ? await control(io, [["systemctl", "--user", "show-environment"]]) : undefined;
   return { state, ...(problem === undefined ? {} : { unavailable: systemdAdvice(io, problem) }) };
@@ -46,7 +46,7 @@ export async function installService(io: Io, force: boolean): ReturnType<Service
 
 export async function restartService(io: Io): ReturnType<ServicePort["restart"]> {
   const service = findService(io);
-  const problem = service ? await control(io, service.restart) : "there is no service on this platform";
+  const problem = service ? await restartInstalled(io, service) : "services are not available on this platform";
   return { ok: problem === undefined, text: problem ?? "" };
 }
 

@@ -9,7 +9,7 @@ import type { WizardSelectOption } from "../../../protocol/index.ts";
 /** More options than this are searched by typing. */
 const MANY = 12;
 
-const left = (): AppError => new AppError("CANCELLED", "left; what was not finished was not written");
+const left = (): AppError => new AppError("CANCELLED", "Setup cancelled. Unfinished changes were not saved");
 
 /** Clack wants a label for each option, and no key that is there and undefined. */
 const optionsFor = <T>(options: readonly WizardSelectOption<T>[]) =>

@@ -13,8 +13,8 @@ import { findTarget } from "../../gateway-target.ts";
 import type { Io } from "../../io.ts";
 
 export const PAIRING_OPTIONS = {
-  channel: { type: "string", value: "id", help: "the channel, instead of naming it first" },
-  account: { type: "string", value: "id", help: "only this account of the channel" },
+  channel: { type: "string", value: "id", help: "Channel, instead of the first argument" },
+  account: { type: "string", value: "id", help: "Only this account" },
   ...GATEWAY_OPTIONS,
 } as const;
 
@@ -88,7 +88,7 @@ async function ownOnDisk(
 
 /** On the state folder. What an earlier system left in files is taken over first, as the gateway would. */
 async function onDisk<T>(io: Io, stateDir: string, use: (source: PairingSource) => Promise<T>): Promise<T> {
-  if (!existsSync(stateDir)) throw new AppError("NOT_FOUND", `nobody waits: there is no state in ${stateDir} yet; start the gateway first`);
+  if (!existsSync(stateDir)) throw new AppError("NOT_FOUND", `no pending requests: ${stateDir} has no state yet; start the gateway first`);
   const [{ openStore }, { createAllowed, createAllowLists, createPairing, namedOwners }] = await Promise.all([
     import("../../../store/index.ts"),
     import("../../../channels/index.ts"),
@@ -150,6 +150,6 @@ export async function chosen(
   if (channel !== undefined) return { channel: channel.trim().toLowerCase(), code, ...account };
   const found = (await source.list(account)).filter((waiting) => waiting.code === code.trim().toUpperCase());
   const [request, ...others] = found;
-  if (!request || others.length > 0) throw new AppError("NOT_FOUND", `nobody waits with the code ${JSON.stringify(code)}; see: openclaw pairing list`);
+  if (!request || others.length > 0) throw new AppError("NOT_FOUND", `no pending request has the code ${JSON.stringify(code)}; see: openclaw pairing list`);
   return { channel: request.channel, code, ...account };
 }

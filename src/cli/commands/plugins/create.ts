@@ -8,27 +8,31 @@ import { printJson } from "../../io.ts";
 export const create = defineCommand({
   positionals: "<folder>",
   options: {
-    id: { type: "string", value: "id", help: "its id; the folder's name when left out" },
-    name: { type: "string", value: "name", help: "its name for people" },
-    template: { type: "string", value: "template", help: "tool (the default), hook, command or channel" },
-    js: { type: "boolean", help: "JavaScript instead of TypeScript" },
+    id: { type: "string", value: "id", help: "Plugin id (default: the folder name)" },
+    name: { type: "string", value: "name", help: "Display name" },
+    template: { type: "string", value: "template", help: "Template: tool (default), hook, command or channel" },
+    js: { type: "boolean", help: "Use JavaScript instead of TypeScript" },
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw plugins create ./word-count", does: "a plugin with a tool; its own npm test passes" },
-    { line: "openclaw plugins create ./gatekeeper --template hook --js", does: "a hook, in JavaScript" },
+    { line: "openclaw plugins create ./word-count", does: "Create a plugin with a tool and a passing npm test" },
+    { line: "openclaw plugins create ./gatekeeper --template hook --js", does: "Create a hook in JavaScript" },
   ],
   async run({ io, values, positionals }) {
     const folder = positionals[0];
-    if (folder === undefined) throw new AppError("INVALID_INPUT", "expected the folder to make the plugin in");
+    if (folder === undefined) throw new AppError("INVALID_INPUT", "expected a folder for the plugin");
     const hostRoot = hostPackage(fileURLToPath(import.meta.url));
-    if (hostRoot === undefined) throw new AppError("UNAVAILABLE", "the package of openclaw cannot be found from here, so that a plugin could not find its SDK");
+    if (hostRoot === undefined)
+      throw new AppError(
+        "UNAVAILABLE",
+        "the openclaw package was not found, so the plugin could not import its SDK; run this from an installed openclaw or a checkout",
+      );
     const { createPlugin } = await loadCreate();
     const { id, name, template, js } = values;
     const made = createPlugin({ folder: resolve(io.cwd, folder), id, name, template, js, hostRoot, hostVersion: io.version });
     if (values.json) return printJson(io, { ok: true, ...made });
-    if (made.files.length === 0) return io.out(`there is a plugin in ${made.folder} already: only ${made.link} was renewed\n`);
-    io.out(`made the plugin ${made.id} in ${made.folder}: ${made.files.join(", ")}\n`);
-    io.out(io.runnable(`next: (cd ${folder} && npm test) && openclaw plugins install ${folder} --link\n`));
+    if (made.files.length === 0) return io.out(`${made.folder} already has a plugin; only ${made.link} was updated\n`);
+    io.out(`Created plugin ${made.id} in ${made.folder}: ${made.files.join(", ")}\n`);
+    io.out(io.runnable(`Next: (cd ${folder} && npm test) && openclaw plugins install ${folder} --link\n`));
   },
 });

@@ -12,12 +12,12 @@ import { ownProgram } from "./trial.ts";
 export const doctor = defineCommand({
   positionals: "[id…]",
   options: {
-    here: { type: "boolean", help: "load the plugins in this process, and print the result for machines" },
-    staged: { type: "string", value: "folder", help: "the plugin in this folder instead of the installed one" },
-    ask: { type: "boolean", help: "with --here: ask the plugins about the install that the standard input describes" },
+    here: { type: "boolean", help: "Load the plugins in this process and print JSON" },
+    staged: { type: "string", value: "folder", help: "Check the plugin in this folder instead of the installed one" },
+    ask: { type: "boolean", help: "With --here: pass the install described on standard input to the plugins" },
     json: JSON_OPTION,
   },
-  examples: [{ line: "openclaw plugins doctor", does: "loads what is on in a process of its own; errors with file and line; exit code 1 when there is one" }],
+  examples: [{ line: "openclaw plugins doctor", does: "Load enabled plugins in a separate process and report errors; exit code 1 if there are any" }],
   async run({ io, values, positionals }) {
     const { inventory: all } = values.staged === undefined ? await loadPlugins(io) : { inventory: await inventoryOf(io, loadFor(io), values.staged) };
     const inventory = chosen(all, positionals);
@@ -73,7 +73,7 @@ function chosen(inventory: Inventory, ids: readonly string[]): Inventory {
 function summary({ errors, warnings, broken, all }: Readonly<Record<"errors" | "warnings" | "broken" | "all", number>>): string {
   if (errors === 0 && warnings === 0) return "No plugin issues detected.";
   const found = [counted(errors, "error"), counted(warnings, "warning")].filter(Boolean).join(", ");
-  if (broken > 0) return `${found}; ${broken} of ${all} plugins cannot be loaded`;
+  if (broken > 0) return `${found}; ${broken} of ${all} plugins failed to load`;
   return found;
 }
 

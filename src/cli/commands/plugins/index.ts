@@ -12,13 +12,13 @@ const STATES = ["loaded", "not checked", "needs configuration", "disabled", "err
 
 export const list = defineCommand({
   options: {
-    enabled: { type: "boolean", help: "only those that are on" },
-    verbose: { type: "boolean", help: "where each is, what it brings, and every remark" },
+    enabled: { type: "boolean", help: "Only enabled plugins" },
+    verbose: { type: "boolean", help: "Show location, contents and warnings" },
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw plugins list --enabled", does: "what the gateway loads" },
-    { line: "openclaw plugins list --json", does: "the same for machines" },
+    { line: "openclaw plugins list --enabled", does: "Plugins the gateway loads" },
+    { line: "openclaw plugins list --json", does: "Same, as JSON" },
   ],
   async run({ io, values }) {
     const { inventory, loaded } = await loadPlugins(io);
@@ -36,8 +36,8 @@ export const list = defineCommand({
       return;
     }
     const style = createStyle(io.color);
-    if (inventory.entries.length === 0) io.out("no plugins are installed\n");
-    else if (entries.length === 0) io.out(`none of the ${inventory.entries.length} plugins is on\n`);
+    if (inventory.entries.length === 0) io.out("No plugins installed\n");
+    else if (entries.length === 0) io.out(`None of the ${inventory.entries.length} plugins is enabled\n`);
     else if (values.verbose) for (const entry of entries) io.out(block(entry, known(entry), style));
     else
       io.out(
@@ -50,12 +50,12 @@ export const list = defineCommand({
     const counts = STATES.map((state) => [state, inventory.entries.filter((entry) => stateOf(entry, known(entry)) === state).length] as const).filter(
       ([, count]) => count > 0,
     );
-    const untried = counts.some(([state]) => state === "not checked") ? ": no gateway runs; openclaw plugins doctor loads them in a process of its own" : "";
+    const untried = counts.some(([state]) => state === "not checked") ? ": no gateway is running. Check them with: openclaw plugins doctor" : "";
     if (counts.length > 0) io.out(style.dim(`${counts.map(([state, count]) => `${count} ${state}`).join(", ")}${running ? "" : io.runnable(untried)}\n`));
     const shown = values.verbose ? inventory.diagnostics : inventory.diagnostics.filter(({ level }) => level === "error");
     for (const diagnostic of shown) io.out(describeDiagnostic(diagnostic, style));
     const hidden = inventory.diagnostics.length - shown.length;
-    if (hidden > 0) io.out(io.runnable(style.dim(`${hidden} ${hidden === 1 ? "remark" : "remarks"}: openclaw plugins doctor\n`)));
+    if (hidden > 0) io.out(io.runnable(style.dim(`${hidden} ${hidden === 1 ? "warning" : "warnings"}: openclaw plugins doctor\n`)));
   },
 });
 
@@ -85,21 +85,21 @@ function block(entry: PluginEntry, known: RunningPlugin | undefined, style: Styl
 
 export const plugins: Group = {
   entries: [
-    { name: "list", summary: "all plugins: on or off, and why", load: async () => list },
-    { name: "info", summary: "everything known about one plugin", load: async () => (await import("./info.ts")).info },
-    { name: "enable", summary: "turn a plugin on", load: async () => (await import("./switch.ts")).enable },
-    { name: "disable", summary: "turn a plugin off", load: async () => (await import("./switch.ts")).disable },
-    { name: "install", summary: "bring a plugin in: folder, archive or npm package", load: async () => (await import("./install.ts")).install },
-    { name: "update", summary: "newer versions of plugins from npm", load: async () => (await import("./install.ts")).update },
-    { name: "uninstall", summary: "take a plugin out", load: async () => (await import("./install.ts")).uninstall },
-    { name: "create", summary: "begin a plugin of your own", load: async () => (await import("./create.ts")).create },
-    { name: "doctor", summary: "what is wrong with plugins and their settings", load: async () => (await import("./doctor.ts")).doctor },
-    { name: "stats", summary: "calls, failures and times of the plugins that run", load: async () => (await import("./running.ts")).stats },
-    { name: "reload", summary: "reload one plugin's code and settings", load: async () => (await import("./running.ts")).reload },
+    { name: "list", summary: "List plugins and their state", load: async () => list },
+    { name: "info", summary: "Show details of a plugin", load: async () => (await import("./info.ts")).info },
+    { name: "enable", summary: "Enable a plugin", load: async () => (await import("./switch.ts")).enable },
+    { name: "disable", summary: "Disable a plugin", load: async () => (await import("./switch.ts")).disable },
+    { name: "install", summary: "Install a plugin from a folder, archive or npm package", load: async () => (await import("./install.ts")).install },
+    { name: "update", summary: "Update plugins from npm", load: async () => (await import("./install.ts")).update },
+    { name: "uninstall", summary: "Uninstall a plugin", load: async () => (await import("./install.ts")).uninstall },
+    { name: "create", summary: "Create a plugin", load: async () => (await import("./create.ts")).create },
+    { name: "doctor", summary: "Find problems with plugins and their settings", load: async () => (await import("./doctor.ts")).doctor },
+    { name: "stats", summary: "Show calls, failures and timings of running plugins", load: async () => (await import("./running.ts")).stats },
+    { name: "reload", summary: "Reload one plugin's code and settings", load: async () => (await import("./running.ts")).reload },
   ],
   fallback: "list",
   examples: [
-    { line: "openclaw plugins list", does: "what is there, what is on" },
-    { line: "openclaw plugins doctor", does: "what is wrong" },
+    { line: "openclaw plugins list", does: "List plugins" },
+    { line: "openclaw plugins doctor", does: "Find problems" },
   ],
 };

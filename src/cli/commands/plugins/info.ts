@@ -12,7 +12,7 @@ import { registeredBy, runningPlugins, sameIn, type RunningPlugin } from "./runn
 export const info = defineCommand({
   positionals: "<id>",
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw plugins info hello", does: "where it is, why it is on or off, which settings it takes" }],
+  examples: [{ line: "openclaw plugins info hello", does: "Location, state and settings" }],
   async run({ io, values, positionals }) {
     const plugins = await loadPlugins(io);
     const entry = findPlugin(plugins.inventory, positionals[0]);

@@ -19,7 +19,7 @@ export function stateOf({ enabled, error, missingSettings }: PluginEntry, loaded
 }
 
 /** The text where loading was not tried. */
-export const NOT_CHECKED = "no running gateway has loaded it; openclaw plugins doctor tries";
+export const NOT_CHECKED = "not loaded by a running gateway; check it with: openclaw plugins doctor";
 
 /** Why it is not loaded. */
 export const whyNot = (entry: PluginEntry, loaded?: Loaded): string | undefined =>

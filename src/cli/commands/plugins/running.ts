@@ -54,7 +54,7 @@ const shownMs = (ms: number): string => (ms >= 100 ? String(Math.round(ms)) : ms
 function print(io: Io, { hooks, breakers, plugins }: Stats): void {
   const style = createStyle(io.color);
   const options = { style, columns: io.columns };
-  if (plugins.length === 0) return io.out("no plugin runs in this gateway\n");
+  if (plugins.length === 0) return io.out("No plugins are running in this gateway\n");
   const loaded = plugins.map(({ id, running, timers, servers, loadMs, registerMs }) => [
     id,
     String(running),
@@ -79,8 +79,8 @@ export const stats = defineCommand({
   positionals: "[id]",
   options: GATEWAY_OPTIONS,
   examples: [
-    { line: "openclaw plugins stats", does: "how often hooks were called, how long they took" },
-    { line: "openclaw plugins stats --json", does: "the same, for machines" },
+    { line: "openclaw plugins stats", does: "Calls and timings of hooks" },
+    { line: "openclaw plugins stats --json", does: "Same, as JSON" },
   ],
   async run({ io, values, positionals: [id] }) {
     const found = await callGateway(io, "plugins.stats", id === undefined ? {} : { id }, values);
@@ -92,9 +92,9 @@ export const stats = defineCommand({
 export const reload = defineCommand({
   positionals: "<id>",
   options: GATEWAY_OPTIONS,
-  examples: [{ line: "openclaw plugins reload hello", does: "after its code was changed" }],
+  examples: [{ line: "openclaw plugins reload hello", does: "Reload after a code change" }],
   async run({ io, values, positionals: [id] }) {
-    if (id === undefined) throw new AppError("INVALID_INPUT", "expected the id of a plugin; openclaw plugins list shows them");
+    if (id === undefined) throw new AppError("INVALID_INPUT", "expected a plugin id; list them with: openclaw plugins list");
     // A plugin has ten seconds to load and ten to register.
     const answer = await callGateway(io, "plugins.reload", { id }, { ...values, timeout: values.timeout ?? "40000" });
     if (values.json) return printJson(io, answer);

@@ -28,7 +28,7 @@ async function applySwitch(io: Io, { id, edit, what, by, notes }: Switch, json: 
     return;
   }
   const style = createStyle(io.color);
-  if (result.files.length === 0) io.out(`nothing to change: ${id} is as asked in ${result.path}\n`);
+  if (result.files.length === 0) io.out(`No changes: ${id} already has this state in ${result.path}\n`);
   else io.out(`${what} in ${result.files.join(", ")}; ${io.runnable(describeAnswer(result.gateway))}\n`);
   for (const note of notes) io.out(io.runnable(`${note}\n`));
   for (const diagnostic of diagnostics) io.out(describeDiagnostic(diagnostic, style));
@@ -37,25 +37,25 @@ async function applySwitch(io: Io, { id, edit, what, by, notes }: Switch, json: 
 export const enable = defineCommand({
   positionals: "<id>",
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw plugins enable hello", does: "sets plugins.entries.hello.enabled, and extends plugins.allow where there is one" }],
+  examples: [{ line: "openclaw plugins enable hello", does: "Set plugins.entries.hello.enabled, and add it to plugins.allow if set" }],
   async run({ io, values, positionals }) {
     const { inventory, loaded } = await loadPlugins(io);
     const entry = findPlugin(inventory, positionals[0]);
     const { path: file, resolved: written } = loaded.snapshot;
     const switched = switchPlugin(entry, true, { written, file });
-    await applySwitch(io, { id: entry.id, ...switched, what: `enabled plugin ${entry.id}`, by: "cli plugins enable" }, values.json ?? false);
+    await applySwitch(io, { id: entry.id, ...switched, what: `Enabled plugin ${entry.id}`, by: "cli plugins enable" }, values.json ?? false);
   },
 });
 
 export const disable = defineCommand({
   positionals: "<id>",
   options: { json: JSON_OPTION },
-  examples: [{ line: "openclaw plugins disable hello", does: "its settings stay, its code is not loaded" }],
+  examples: [{ line: "openclaw plugins disable hello", does: "Keep the settings, but don't load the code" }],
   async run({ io, values, positionals }) {
     const { inventory, loaded } = await loadPlugins(io);
     const entry = findPlugin(inventory, positionals[0]);
     const { path: file, resolved: written } = loaded.snapshot;
     const switched = switchPlugin(entry, false, { written, file });
-    await applySwitch(io, { id: entry.id, ...switched, what: `disabled plugin ${entry.id}`, by: "cli plugins disable" }, values.json ?? false);
+    await applySwitch(io, { id: entry.id, ...switched, what: `Disabled plugin ${entry.id}`, by: "cli plugins disable" }, values.json ?? false);
   },
 });

@@ -22,23 +22,23 @@ async function chosenScope(io: Io, given: string | undefined, silent: boolean): 
     if (isScope(given)) return given;
     throw new AppError("INVALID_INPUT", `--scope takes ${Object.keys(SCOPES).join(", ")}, not "${given}"`);
   }
-  if (silent || !io.interactive) throw new AppError("INVALID_INPUT", `expected --scope ${Object.keys(SCOPES).join("|")} where nobody can be asked`);
+  if (silent || !io.interactive) throw new AppError("INVALID_INPUT", `without a terminal, --scope ${Object.keys(SCOPES).join("|")} is required`);
   const { prompterFor } = await import("../../prompter.ts");
   const options = Object.entries(SCOPES).map(([value, label]) => ({ value: value as Scope, label }));
-  return prompterFor(io).select({ message: "What is to be put away?", options });
+  return prompterFor(io).select({ message: "What do you want to reset?", options });
 }
 
 export const reset = defineCommand({
   options: {
     scope: { type: "string", value: "what", help: Object.keys(SCOPES).join(", ") },
-    yes: { type: "boolean", help: "do it without asking" },
-    "non-interactive": { type: "boolean", help: "ask nothing: needs --scope and --yes" },
-    "dry-run": { type: "boolean", help: "say what would be put away; change nothing" },
+    yes: { type: "boolean", help: "Don't ask for confirmation" },
+    "non-interactive": { type: "boolean", help: "Don't ask; needs --scope and --yes" },
+    "dry-run": { type: "boolean", help: "Show what would be moved" },
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw reset --scope config --dry-run", does: "what would be put away" },
-    { line: "openclaw reset --scope full --yes", does: "begin again; everything is kept under another name" },
+    { line: "openclaw reset --scope config --dry-run", does: "Show what would be moved" },
+    { line: "openclaw reset --scope full --yes", does: "Start over; everything is kept under another name" },
   ],
   async run({ io, values }) {
     const silent = values["non-interactive"] === true;
@@ -49,15 +49,15 @@ export const reset = defineCommand({
     const paths = pathsOf(scope, belongings, STATE_PARTS);
     if (dry) {
       if (values.json) printJson(io, { ok: true, dryRun: true, scope, paths });
-      else io.out(paths.length === 0 ? "[dry-run] nothing is there\n" : paths.map((path) => `[dry-run] put away ${path}\n`).join(""));
+      else io.out(paths.length === 0 ? "[dry-run] nothing to reset\n" : paths.map((path) => `[dry-run] move ${path}\n`).join(""));
       return 0;
     }
     if (!values.yes && (silent || !io.interactive))
-      throw new AppError("INVALID_INPUT", "expected --yes where nobody can be asked; --dry-run shows what would happen");
+      throw new AppError("INVALID_INPUT", "without a terminal, --yes is required; use --dry-run to see what would happen");
     if (!values.yes) {
-      io.err(`The gateway is stopped, and these get another name:\n${paths.map((path) => `  ${path}\n`).join("")}`);
-      if (!(await io.confirm("Go on?"))) {
-        io.err("Nothing was changed.\n");
+      io.err(`This stops the gateway and renames:\n${paths.map((path) => `  ${path}\n`).join("")}`);
+      if (!(await io.confirm("Continue?"))) {
+        io.err("No changes made\n");
         return 0;
       }
     }
@@ -65,10 +65,10 @@ export const reset = defineCommand({
     await stopGateway(io, belongings.state);
     const removed = putAside(paths, stampOf(io.now()));
     if (values.json) printJson(io, { ok: true, scope, removed });
-    else if (removed.length === 0) io.out("There was nothing to put away.\n");
+    else if (removed.length === 0) io.out("Nothing to reset\n");
     else {
-      io.out(removed.map(({ from, to }) => `${from}\n  is now ${to}\n`).join(""));
-      io.err("Nothing was deleted: give it its name again to have it back, or delete it. To set up again: openclaw onboard\n");
+      io.out(removed.map(({ from, to }) => `Moved ${from}\n   to ${to}\n`).join(""));
+      io.err("Nothing was deleted. Rename it back to restore it, or delete it. To set up again: openclaw onboard\n");
     }
     return 0;
   },

@@ -8,14 +8,14 @@ import { printJson, type Io } from "../../io.ts";
 import { belongingsOf, isInside, outermost, type Belongings } from "./belongings.ts";
 
 const OPTIONS = {
-  service: { type: "boolean", help: "the gateway's service" },
-  state: { type: "boolean", help: "state folder, configuration and credentials" },
-  workspace: { type: "boolean", help: "the workspaces of all agents" },
-  app: { type: "boolean", help: "the macOS app" },
-  all: { type: "boolean", help: "all of these" },
-  yes: { type: "boolean", help: "do it without asking" },
-  "non-interactive": { type: "boolean", help: "ask nothing: needs --yes and what to remove" },
-  "dry-run": { type: "boolean", help: "say what would be removed; change nothing" },
+  service: { type: "boolean", help: "Remove the gateway service" },
+  state: { type: "boolean", help: "Delete the state folder, configuration and credentials" },
+  workspace: { type: "boolean", help: "Delete the workspaces of all agents" },
+  app: { type: "boolean", help: "Delete the macOS app" },
+  all: { type: "boolean", help: "All of these" },
+  yes: { type: "boolean", help: "Don't ask for confirmation" },
+  "non-interactive": { type: "boolean", help: "Don't ask; needs --yes and what to remove" },
+  "dry-run": { type: "boolean", help: "Show what would be removed" },
   json: JSON_OPTION,
 } as const;
 
@@ -46,7 +46,7 @@ function refuseBroad(paths: readonly string[], io: Io): void {
   const home = homeFolder({ env: io.env, cwd: io.cwd, exists: () => false, osHome: homedir() });
   for (const path of paths) {
     if (isInside(home, path) || isInside(homedir(), path) || path === parse(path).root) {
-      throw new AppError("INVALID_INPUT", `${path} holds more than OpenClaw's files; delete what you want to delete there by hand`);
+      throw new AppError("INVALID_INPUT", `${path} contains other files too; delete OpenClaw's files there by hand`);
     }
   }
 }
@@ -68,8 +68,8 @@ function takenAlong(parts: readonly Part[], { state, workspaces }: Belongings): 
 export const uninstall = defineCommand({
   options: OPTIONS,
   examples: [
-    { line: "openclaw uninstall --all --dry-run", does: "what would be removed" },
-    { line: "openclaw uninstall --service --yes", does: "the service alone; all data stays" },
+    { line: "openclaw uninstall --all --dry-run", does: "Show what would be removed" },
+    { line: "openclaw uninstall --service --yes", does: "Remove only the service; keep all data" },
   ],
   async run({ io, values }) {
     const parts = chosenParts(values, io);
@@ -87,11 +87,11 @@ export const uninstall = defineCommand({
       return 0;
     }
     if (!values.yes && (values["non-interactive"] || !io.interactive))
-      throw new AppError("INVALID_INPUT", "expected --yes where nobody can be asked; --dry-run shows what would happen");
+      throw new AppError("INVALID_INPUT", "without a terminal, --yes is required; use --dry-run to see what would happen");
     if (!values.yes) {
-      io.err(`These are deleted for good (openclaw backup create makes a copy first):\n${paths.map((path) => `  ${path}\n`).join("")}`);
+      io.err(`This permanently deletes (make a copy first with: openclaw backup create):\n${paths.map((path) => `  ${path}\n`).join("")}`);
       if (!(await io.confirm("Delete them?"))) {
-        io.err("Nothing was changed.\n");
+        io.err("No changes made\n");
         return 0;
       }
     }
@@ -123,9 +123,9 @@ async function remove(io: Io, { parts, paths, along, state, json }: Removal): Pr
   if (json)
     printJson(io, { ok: true, parts, ...(stopped.pid === undefined ? {} : { stopped: stopped.pid }), ...(service ? { service } : {}), deleted: paths, kept });
   else {
-    io.out(paths.map((path) => `deleted ${path}\n`).join(""));
-    io.out(kept.map(({ from, to }) => `kept ${from} as ${to}\n`).join(""));
-    io.out("The program itself stays; delete its folder, or remove the package that it came with.\n");
+    io.out(paths.map((path) => `Deleted ${path}\n`).join(""));
+    io.out(kept.map(({ from, to }) => `Kept ${from} as ${to}\n`).join(""));
+    io.out("The program itself is still installed. Delete its folder or uninstall its package.\n");
   }
   return 0;
 }

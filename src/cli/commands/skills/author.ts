@@ -16,15 +16,13 @@ import { lacksOf, loadSkillsFor, namedSkill } from "./source.ts";
 export const create = defineCommand({
   positionals: "<name>",
   options: {
-    description: { type: "string", value: "text", help: "when it applies, in one line: what the model chooses it by" },
-    dir: { type: "string", value: "folder", help: "in this folder, instead of those where skills are found" },
+    description: { type: "string", value: "text", help: "When to use it, in one line; the model chooses by this" },
+    dir: { type: "string", value: "folder", help: "Create it in this folder" },
     ...TARGET_OPTIONS,
-    force: { type: "boolean", help: "also with the name of a bundled skill, which is not used then" },
+    force: { type: "boolean", help: "Allow the name of a bundled skill, which it replaces" },
     json: JSON_OPTION,
   },
-  examples: [
-    { line: 'openclaw skills create release-notes --description "Write release notes from the git log."', does: "a skill in the workspace, to be filled in" },
-  ],
+  examples: [{ line: 'openclaw skills create release-notes --description "Write release notes from the git log."', does: "Create a skill in the workspace" }],
   async run({ io, values, positionals: [name] }) {
     if (name === undefined) throw new AppError("INVALID_INPUT", 'expected a name of at most 64 lower-case letters, digits and "-"');
     const description = values.description?.trim() || undefined;
@@ -33,18 +31,18 @@ export const create = defineCommand({
     const bundled = values.dir === undefined ? await bundledNames(io) : new Set<string>();
     const folder = createSkill({ name, description, skillsDir, bundled, force: values.force, pid: process.pid, token: createIds(systemRandom).hex(6) });
     if (values.json) return printJson(io, { ok: true, name, path: folder });
-    io.out(`made ${join(folder, "SKILL.md")}\n`);
-    if (bundled.has(name)) io.out(`it is used instead of the skill ${name} that comes with OpenClaw\n`);
-    io.out(io.runnable(`edit it, then check it with: openclaw skills test ${values.dir === undefined ? name : (shellWord(folder) ?? "<folder>")}\n`));
+    io.out(`Created ${join(folder, "SKILL.md")}\n`);
+    if (bundled.has(name)) io.out(`It replaces the bundled skill ${name}\n`);
+    io.out(io.runnable(`Edit it, then check it with: openclaw skills test ${values.dir === undefined ? name : (shellWord(folder) ?? "<folder>")}\n`));
   },
 });
 
 export const test = defineCommand({
   positionals: "<name or folder>",
   options: { agent: TARGET_OPTIONS.agent, json: JSON_OPTION },
-  examples: [{ line: "openclaw skills test weather", does: "what will not work, without running any of it" }],
+  examples: [{ line: "openclaw skills test weather", does: "Check a skill without running it" }],
   async run({ io, values, positionals: [named] }) {
-    if (named === undefined) throw new AppError("INVALID_INPUT", "expected the name of a skill, or its folder");
+    if (named === undefined) throw new AppError("INVALID_INPUT", "expected a skill name or folder");
     const view = await loadSkillsFor(io, values.agent);
     const folder = resolve(io.cwd, named);
     const isFolder = existsSync(join(folder, "SKILL.md"));
@@ -75,11 +73,11 @@ export const test = defineCommand({
       io.out(`${style.yellow(severity)} ${escapeLine(`${file}${line === undefined ? "" : `:${line}`} ${message}`)}\n`);
     if (row && !row.eligible)
       io.out(
-        `${style.yellow("here")} ${escapeLine(row.disabled ? "it is turned off" : `it lacks ${lacksOf(row).join(", ") || "a place in skills.allowBundled"}`)}\n`,
+        `${style.yellow("here")} ${escapeLine(row.disabled ? "it is disabled" : `it lacks ${lacksOf(row).join(", ") || "a place in skills.allowBundled"}`)}\n`,
       );
     io.out(
       errors === 0
-        ? style.green(`${escapeLine(skill?.name ?? named)} can be used; it costs ${promptChars} characters of every prompt\n`)
+        ? style.green(`${escapeLine(skill?.name ?? named)} is ready; it adds ${promptChars} characters to every prompt\n`)
         : style.red(`${errors} error${errors === 1 ? "" : "s"}\n`),
     );
     return errors === 0 ? 0 : 1;

@@ -17,10 +17,10 @@ import { bundledNames, skillsDirOf, TARGET_OPTIONS } from "./target.ts";
 
 const COMMON_OPTIONS = {
   ...TARGET_OPTIONS,
-  sha256: { type: "string", value: "hex", help: "what the archive has to be" },
-  force: { type: "boolean", help: "replace the one that is there" },
-  "dry-run": { type: "boolean", help: "look at everything, change nothing" },
-  yes: { type: "boolean", short: "y", help: "do not ask" },
+  sha256: { type: "string", value: "hex", help: "Expected SHA-256 of the archive" },
+  force: { type: "boolean", help: "Replace an existing skill" },
+  "dry-run": { type: "boolean", help: "Show what would happen without changing anything" },
+  yes: { type: "boolean", short: "y", help: "Don't ask for confirmation" },
   json: JSON_OPTION,
 } as const;
 
@@ -47,7 +47,7 @@ async function skillDeps(io: Io, skillsDir: string, { yes, quiet }: { readonly y
     async agree(review) {
       if (!quiet) io.out(describeReview(io, review));
       if (yes) return true;
-      if (!io.interactive) throw new AppError("INVALID_INPUT", `nobody is here to agree; look at what it contains with --dry-run, then add --yes`);
+      if (!io.interactive) throw new AppError("INVALID_INPUT", `without a terminal, review it with --dry-run, then use --yes to confirm`);
       return io.confirm(`Install ${review.name} into ${skillsDir}?`);
     },
   };
@@ -67,10 +67,10 @@ function describeReview(io: Io, review: SkillReview): string {
     `  ${style.dim("files:")} ${files.length}, ${formatBytes(bytes)}${scripts.length === 0 ? ", no scripts" : `, ${scripts.length} of them scripts`}\n`,
     ...named,
     files.length > MOST_LISTED ? `    … and ${files.length - MOST_LISTED} more\n` : "",
-    list("programs it needs:", [...bins, ...(anyBins.length === 0 ? [] : [`one of ${anyBins.join(", ")}`])]),
-    list("environment it reads:", env),
-    list("settings it needs:", config),
-    list("it can install:", install),
+    list("needs programs:", [...bins, ...(anyBins.length === 0 ? [] : [`one of ${anyBins.join(", ")}`])]),
+    list("reads environment:", env),
+    list("needs settings:", config),
+    list("installers:", install),
     ...scan.findings.map((finding) => `  ${describeFinding(finding, finding.severity === "critical" ? style.red : style.yellow)}`),
   ].join("");
 }
@@ -78,19 +78,18 @@ function describeReview(io: Io, review: SkillReview): string {
 export const install = defineCommand({
   positionals: "<skill | archive | folder | https address | git repository>[#ref[:folder]]",
   options: {
-    id: { type: "string", value: "id", help: "of several ways to install a program, this one" },
-    timeout: { type: "string", value: "ms", help: "how long programs may take to install (default 300000)" },
+    id: { type: "string", value: "id", help: "Installer to use, if there are several" },
+    timeout: { type: "string", value: "ms", help: "Time limit for installing programs, in ms (default 300000)" },
     ...COMMON_OPTIONS,
   },
   examples: [
     {
       line: "openclaw skills create release-diary --dir . && openclaw skills install ./release-diary --dry-run",
-      does: "what it contains, and what stands out in it",
+      does: "Review what would be installed",
     },
   ],
   async run({ io, values, positionals: [spec] }) {
-    if (spec === undefined)
-      throw new AppError("INVALID_INPUT", "expected the name of a skill, or where to take one from: a folder, an archive, an https address, a git repository");
+    if (spec === undefined) throw new AppError("INVALID_INPUT", "expected a skill name, a folder, an archive, an https URL or a git repository");
     const { isSkillSource, installSkill } = await loadSkillInstall();
     if (!isSkillSource(spec, io.cwd)) return installForSkill(io, spec, values);
     const skillsDir = skillsDirOf(io, values);
@@ -103,11 +102,11 @@ export const install = defineCommand({
       return status === "declined" ? 1 : 0;
     }
     if (status === "dry run") {
-      io.out(`${describeReview(io, review)}would be installed into ${path}; nothing was changed\n`);
+      io.out(`${describeReview(io, review)}Would be installed into ${path}. No changes made\n`);
       return 0;
     }
     if (status === "declined") {
-      io.out("nothing was installed\n");
+      io.out("No changes made\n");
       return 1;
     }
     io.out(`${status} ${review.name} in ${path}\n`);
@@ -118,17 +117,17 @@ export const install = defineCommand({
 
 export const update = defineCommand({
   positionals: "[name]",
-  options: { all: { type: "boolean", help: "all that were installed there" }, ...COMMON_OPTIONS },
-  examples: [{ line: "openclaw skills update --all --dry-run", does: "which installed skills have newer content" }],
+  options: { all: { type: "boolean", help: "Update all installed skills" }, ...COMMON_OPTIONS },
+  examples: [{ line: "openclaw skills update --all --dry-run", does: "List skills with newer content" }],
   async run({ io, values, positionals: [name] }) {
-    if ((name === undefined) === (values.all !== true)) throw new AppError("INVALID_INPUT", "expected the name of a skill, or --all");
+    if ((name === undefined) === (values.all !== true)) throw new AppError("INVALID_INPUT", "expected a skill name, or --all");
     const deps = await skillDeps(io, skillsDirOf(io, values), { yes: values.yes === true, quiet: values.json === true });
     const { updateSkills } = await loadSkillInstall();
     const { sha256, force } = values;
     const outcomes = await updateSkills({ name, sha256, force, dryRun: values["dry-run"] }, deps);
     const failed = outcomes.some(({ status }) => status === "failed");
     if (values.json) printJson(io, { ok: !failed, outcomes });
-    else if (outcomes.length === 0) io.out(`no skill was installed into ${deps.skillsDir}\n`);
+    else if (outcomes.length === 0) io.out(`No skills were installed into ${deps.skillsDir}\n`);
     else
       for (const { name: one, status, reason } of outcomes)
         io.out(io.runnable(`${escapeLine(`${one}: ${status}${reason === undefined ? "" : `: ${reason}`}`)}\n`));
@@ -140,26 +139,28 @@ export const remove = defineCommand({
   positionals: "<name>",
   options: {
     ...TARGET_OPTIONS,
-    force: { type: "boolean", help: "also one that was not installed by this command" },
-    "dry-run": { type: "boolean", help: "say what would be removed" },
+    force: { type: "boolean", help: "Also remove a skill that was not installed with this command" },
+    "dry-run": { type: "boolean", help: "Show what would be removed" },
     yes: COMMON_OPTIONS.yes,
     json: JSON_OPTION,
   },
-  examples: [{ line: "openclaw skills create old-notes && openclaw skills remove old-notes --workspace --force --dry-run", does: "what would be deleted" }],
+  examples: [
+    { line: "openclaw skills create old-notes && openclaw skills remove old-notes --workspace --force --dry-run", does: "Show what would be deleted" },
+  ],
   async run({ io, values, positionals: [name] }) {
-    if (name === undefined) throw new AppError("INVALID_INPUT", "expected the name of a skill; openclaw skills list shows them");
+    if (name === undefined) throw new AppError("INVALID_INPUT", "expected a skill name; list them with: openclaw skills list");
     const deps = { skillsDir: skillsDirOf(io, values), pid: process.pid };
     const { removeSkill } = await loadSkillInstall();
     const planned = removeSkill(name, { force: values.force, dryRun: true }, deps);
     const agreed = values["dry-run"] || values.yes || (io.interactive && (await io.confirm(`Delete ${planned.path}?`)));
     if (!agreed) {
-      if (!io.interactive) throw new AppError("INVALID_INPUT", `nobody is here to agree to deleting ${planned.path}; add --yes`);
-      io.out("nothing was removed\n");
+      if (!io.interactive) throw new AppError("INVALID_INPUT", `this deletes ${planned.path}; without a terminal, use --yes to confirm`);
+      io.out("No changes made\n");
       return 1;
     }
     if (!values["dry-run"]) removeSkill(name, { force: values.force }, deps);
     if (values.json) printJson(io, { ok: true, ...planned, dryRun: values["dry-run"] === true });
-    else io.out(values["dry-run"] ? `would remove ${planned.path}\n` : `removed ${planned.path}; its settings in skills.entries stay\n`);
+    else io.out(values["dry-run"] ? `Would remove ${planned.path}\n` : `Removed ${planned.path}. Its settings in skills.entries are kept\n`);
     return 0;
   },
 });

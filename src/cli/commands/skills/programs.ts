@@ -43,7 +43,7 @@ export async function installForSkill(io: Io, name: string, flags: Flags): Promi
   const way = waysOf(skill?.install ?? [], platform).find(({ id }) => id === installId);
   if (!skill || !way) {
     const ways = row.install.map(({ id, label }) => `${id} (${label})`).join(", ");
-    const known = ways === "" ? "it does not say how to get that on this system" : `there are: ${ways}`;
+    const known = ways === "" ? "it has no installer for this system" : `there are: ${ways}`;
     throw new AppError(
       "NOT_FOUND",
       `${row.name} needs ${lacks.join(", ") || "nothing"}; ${flags.id === undefined ? "" : `no way is called ${JSON.stringify(flags.id)}, `}${known}`,
@@ -55,17 +55,17 @@ export async function installForSkill(io: Io, name: string, flags: Flags): Promi
   const command = describePlan(plan);
   if (flags["dry-run"]) {
     if (flags.json) printJson(io, { ok: true, dryRun: true, installId: way.id, command });
-    else io.out(`would run: ${escapeLine(command)}\n`);
+    else io.out(`Would run: ${escapeLine(command)}\n`);
     return 0;
   }
   if (!flags.json)
     io.out(
-      `${escapeLine(row.name)} needs ${escapeLine(lacks.join(", ") || "nothing more")}. This runs:\n  ${escapeLine(command)}\n  asked for by ${escapeLine(row.filePath)}\n`,
+      `${escapeLine(row.name)} needs ${escapeLine(lacks.join(", ") || "nothing more")}. This runs:\n  ${escapeLine(command)}\n  requested by ${escapeLine(row.filePath)}\n`,
     );
   if (!flags.yes) {
-    if (!io.interactive) throw new AppError("INVALID_INPUT", `nobody is here to agree to running: ${command}; add --yes`);
+    if (!io.interactive) throw new AppError("INVALID_INPUT", `this runs: ${command}; without a terminal, use --yes to confirm`);
     if (!(await io.confirm("Run it?"))) {
-      io.out("nothing was installed\n");
+      io.out("No changes made\n");
       return 1;
     }
   }
@@ -93,7 +93,7 @@ async function throughGateway(
   params: { readonly name: string; readonly installId: string; readonly timeoutMs: number },
   onProgress: (progress: InstallProgress) => void,
 ): Promise<ProgramOutcome> {
-  if (!gateway) throw new AppError("UNAVAILABLE", "the gateway does not answer any more");
+  if (!gateway) throw new AppError("UNAVAILABLE", "the gateway stopped answering");
   await using client = await connectTo(io, gateway, params.timeoutMs + MARGIN_MS);
   using _listening = client.on("skills.install.progress", ({ step, steps, command, text }) =>
     onProgress({ step, steps, command, ...(text === undefined ? {} : { text }) }),

@@ -7,7 +7,7 @@ import { createStyle, type Style } from "../../output/style.ts";
 import { formatFacts, formatTable } from "../../output/table.ts";
 import { lacksOf, loadSkillsFor, namedSkill, type ListedSkill, type SkillsView } from "./source.ts";
 
-const AGENT = { type: "string", value: "id", help: "the skills of this agent (default: the default agent)" } as const;
+const AGENT = { type: "string", value: "id", help: "Agent (default: the default agent)" } as const;
 
 const recordOf = ({ name, description, emoji, eligible, disabled, blockedByAllowlist, blockedByAgent, source, bundled, homepage, missing }: ListedSkill) => ({
   name,
@@ -35,7 +35,7 @@ const isUsable = ({ eligible, blockedByAgent }: ListedSkill): boolean => eligibl
 function whyNot(row: ListedSkill): string | undefined {
   if (row.disabled) return `skills.entries.${row.skillKey}.enabled is false`;
   if (row.blockedByAllowlist) return "it is not in skills.allowBundled";
-  if (row.blockedByAgent) return "the agent's list of skills does not have it";
+  if (row.blockedByAgent) return "it is not in the agent's skill list";
   return row.eligible ? undefined : `needs ${lacksOf(row).join(", ")}`;
 }
 
@@ -51,14 +51,14 @@ const shortSource = (source: string): string => SHORT_SOURCES[source] ?? source;
 
 export const list = defineCommand({
   options: {
-    eligible: { type: "boolean", help: "only those that can be used" },
-    verbose: { type: "boolean", short: "v", help: "what the others need, and where each is" },
+    eligible: { type: "boolean", help: "Only ready ones" },
+    verbose: { type: "boolean", short: "v", help: "Show requirements and locations" },
     agent: AGENT,
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw skills list", does: "all skills" },
-    { line: "openclaw skills list --eligible --json", does: "those that can be used, for machines" },
+    { line: "openclaw skills list", does: "All skills" },
+    { line: "openclaw skills list --eligible --json", does: "Ready ones, as JSON" },
   ],
   async run({ io, values }) {
     const view = await loadSkillsFor(io, values.agent);
@@ -66,7 +66,7 @@ export const list = defineCommand({
     const { workspaceDir, managedSkillsDir } = view;
     if (values.json) return printJson(io, { workspaceDir, managedSkillsDir, skills: rows.map(recordOf) });
     const style = createStyle(io.color);
-    if (rows.length === 0) return io.out(io.runnable("no skills; make one with: openclaw skills create <name>\n"));
+    if (rows.length === 0) return io.out(io.runnable("No skills. Create one with: openclaw skills create <name>\n"));
     const cells = rows.map((row) => [
       row.name,
       statusOf(row, style),
@@ -76,7 +76,7 @@ export const list = defineCommand({
     const last = values.verbose ? ["Needs", "Location"] : ["About"];
     io.out(formatTable(["Skill", "Status", "Source", ...last], cells, { style, columns: io.columns, whole: values.verbose === true }));
     const ready = view.rows.filter(isUsable).length;
-    io.out(style.dim(`${ready} of ${view.rows.length} ready${view.gateway ? "" : " (no gateway runs: looked at from here)"}\n`));
+    io.out(style.dim(`${ready} of ${view.rows.length} ready${view.gateway ? "" : " (no gateway is running; checked locally)"}\n`));
     for (const { path, message } of view.problems) io.out(style.yellow(`${escapeLine(`${path}: ${message}`)}\n`));
   },
 });
@@ -84,7 +84,7 @@ export const list = defineCommand({
 export const info = defineCommand({
   positionals: "<name>",
   options: { agent: AGENT, json: JSON_OPTION },
-  examples: [{ line: "openclaw skills info weather", does: "what it needs, where it is, how to get what is missing" }],
+  examples: [{ line: "openclaw skills info weather", does: "Requirements, location and how to install what is missing" }],
   async run({ io, values, positionals: [name] }) {
     const view = await loadSkillsFor(io, values.agent);
     const { blockedByAgent, ...row } = namedSkill(view, name);
@@ -128,7 +128,7 @@ async function installedIn({ managedSkillsDir, workspaceDir }: SkillsView): Prom
 
 export const check = defineCommand({
   options: { agent: AGENT, json: JSON_OPTION },
-  examples: [{ line: "openclaw skills check", does: "what is missing for which skill, and what changed since it was installed" }],
+  examples: [{ line: "openclaw skills check", does: "Missing requirements and changed files" }],
   async run({ io, values }) {
     const view = await loadSkillsFor(io, values.agent);
     const { rows, problems } = view;

@@ -89,10 +89,10 @@ async function askGateway(io: Io, stateDir: string, agentId: string): Promise<{ 
 
 /** A skill by its name or key. */
 export function namedSkill({ rows }: SkillsView, name: string | undefined): ListedSkill {
-  if (name === undefined) throw new AppError("INVALID_INPUT", "expected the name of a skill; openclaw skills list shows them");
+  if (name === undefined) throw new AppError("INVALID_INPUT", "expected a skill name; list them with: openclaw skills list");
   const found = rows.find((row) => row.name === name) ?? rows.find((row) => row.skillKey === name);
   if (found) return found;
-  throw new AppError("NOT_FOUND", `there is no skill ${JSON.stringify(name)}; openclaw skills list shows them`);
+  throw new AppError("NOT_FOUND", `skill ${JSON.stringify(name)} not found; list them with: openclaw skills list`);
 }
 
 /** Everything that a skill lacks, in words. */

@@ -8,9 +8,9 @@ import { skillPlaces } from "./source.ts";
 
 /** Flags that say which folder of skills is meant. */
 export const TARGET_OPTIONS = {
-  managed: { type: "boolean", help: "the skills of all agents (<state>/skills)" },
-  workspace: { type: "boolean", help: "those in the default agent's workspace" },
-  agent: { type: "string", value: "id", help: "those in this agent's workspace" },
+  managed: { type: "boolean", help: "Skills of all agents (<state>/skills)" },
+  workspace: { type: "boolean", help: "Skills in the default agent's workspace" },
+  agent: { type: "string", value: "id", help: "Skills in this agent's workspace" },
 } as const;
 
 /** The folder that the flags mean; the managed one when there are none. */

@@ -15,15 +15,15 @@ import { guardEndings } from "./terminal/endings.ts";
 import { hasTerminal, openTerminal } from "./terminal/terminal.ts";
 
 const OPTIONS = {
-  url: { type: "string", value: "ws", help: "talk to this gateway (needs --token or --password)" },
-  token: { type: "string", value: "text", help: "the gateway's token, instead of the stored one" },
-  password: { type: "string", value: "text", help: "the gateway's password" },
-  session: { type: "string", value: "key", help: "the session to begin with (default main)" },
-  deliver: { type: "boolean", help: "answers also go to the session's chat" },
-  thinking: { type: "string", value: "level", help: "how long the model thinks: off, minimal, low, medium, high, xhigh" },
-  message: { type: "string", value: "text", help: "say this first" },
-  "timeout-ms": { type: "string", value: "ms", help: "how long an answer may take (default: the configuration's)" },
-  "history-limit": { type: "string", value: "n", help: "messages to begin with, at most 1000 (default 200)" },
+  url: { type: "string", value: "ws", help: "Gateway to connect to (needs --token or --password)" },
+  token: { type: "string", value: "text", help: "Gateway token, instead of the stored one" },
+  password: { type: "string", value: "text", help: "Gateway password" },
+  session: { type: "string", value: "key", help: "Session to open (default main)" },
+  deliver: { type: "boolean", help: "Also deliver replies to the session's chat" },
+  thinking: { type: "string", value: "level", help: "Thinking level: off, minimal, low, medium, high or xhigh" },
+  message: { type: "string", value: "text", help: "Send this message first" },
+  "timeout-ms": { type: "string", value: "ms", help: "Time limit for a reply, in ms (default: from the configuration)" },
+  "history-limit": { type: "string", value: "n", help: "Number of messages to load, at most 1000 (default 200)" },
 } as const;
 
 const CONNECT_MS = 10_000;
@@ -59,23 +59,21 @@ async function connect(io: Io, values: Values<typeof OPTIONS>, onGap: () => void
 function reportUnsent(io: Io, { sent }: State): void {
   const unsent = sent.filter(({ state }) => state === "sending");
   if (unsent.length === 0) return;
-  io.err(
-    `${unsent.length === 1 ? "This message was" : "These messages were"} not answered for by the gateway:\n${unsent.map(({ text }) => `  ${text}\n`).join("")}`,
-  );
+  io.err(`The gateway did not confirm ${unsent.length === 1 ? "this message" : "these messages"}:\n${unsent.map(({ text }) => `  ${text}\n`).join("")}`);
 }
 
 /** The terminal interface: chat, sessions, models, tools and approvals for people who live in a terminal. */
 export const tui = defineCommand({
   options: OPTIONS,
   examples: [
-    { line: "openclaw tui", does: "talk to the main session of this machine's gateway" },
-    { line: "openclaw tui --session work --thinking high", does: "another session, with more thinking" },
+    { line: "openclaw tui", does: "Chat in the main session" },
+    { line: "openclaw tui --session work --thinking high", does: "Another session, with more thinking" },
   ],
   async run({ io, values }) {
     const { uuid } = createIds(systemRandom);
     const start = startState(values, uuid);
     if (!hasTerminal()) {
-      io.err("error: openclaw tui needs a terminal for its input and its output; without one use: openclaw agent --message <text>\n");
+      io.err("error: openclaw tui needs a terminal; without one use: openclaw agent --agent main --message <text>\n");
       return 2;
     }
     using terminal = openTerminal();

@@ -10,22 +10,22 @@ import { whenAborted } from "../../../base/when-aborted.ts";
 
 /** Where mail is watched and passed on: what `setup` writes and `run` may replace. */
 export const GMAIL_OPTIONS = {
-  account: { type: "string", value: "address", help: "the mailbox" },
+  account: { type: "string", value: "address", help: "Mailbox address" },
   topic: { type: "string", value: "name", help: "Pub/Sub topic (default gog-gmail-watch)" },
   subscription: { type: "string", value: "name", help: "Pub/Sub subscription (default gog-gmail-watch-push)" },
-  label: { type: "string", value: "name", help: "label to watch (default INBOX)" },
-  "hook-url": { type: "string", value: "url", help: "where mail is passed on to (default: the gateway on this machine)" },
-  "hook-token": { type: "string", value: "token", help: "token of the hooks" },
-  "push-token": { type: "string", value: "token", help: "token that Google sends" },
-  bind: { type: "string", value: "address", help: "where the watcher listens (default 127.0.0.1)" },
-  port: { type: "string", value: "port", help: "its port (default 8788)" },
-  path: { type: "string", value: "path", help: "its path (default /gmail-pubsub)" },
-  "include-body": { type: "string", value: "true|false", help: "pass on the text of mails (default true)" },
-  "max-bytes": { type: "string", value: "n", help: "longest text passed on (default 20000)" },
-  "renew-minutes": { type: "string", value: "n", help: "minutes between two renewals of the watch (default 720)" },
-  tailscale: { type: "string", value: "mode", help: "how Google reaches it: funnel, serve or off" },
-  "tailscale-path": { type: "string", value: "path", help: "public path (default /gmail-pubsub)" },
-  "tailscale-target": { type: "string", value: "url", help: "whole address behind it, where the path has to stay" },
+  label: { type: "string", value: "name", help: "Label to watch (default INBOX)" },
+  "hook-url": { type: "string", value: "url", help: "Hook URL (default: the gateway on this machine)" },
+  "hook-token": { type: "string", value: "token", help: "Hook token" },
+  "push-token": { type: "string", value: "token", help: "Push token that Google sends" },
+  bind: { type: "string", value: "address", help: "Address to listen on (default 127.0.0.1)" },
+  port: { type: "string", value: "port", help: "Port (default 8788)" },
+  path: { type: "string", value: "path", help: "Path (default /gmail-pubsub)" },
+  "include-body": { type: "string", value: "true|false", help: "Include the mail body (default true)" },
+  "max-bytes": { type: "string", value: "n", help: "Maximum body size in bytes (default 20000)" },
+  "renew-minutes": { type: "string", value: "n", help: "Renewal interval in minutes (default 720)" },
+  tailscale: { type: "string", value: "mode", help: "Tailscale mode: funnel, serve or off" },
+  "tailscale-path": { type: "string", value: "path", help: "Public path (default /gmail-pubsub)" },
+  "tailscale-target": { type: "string", value: "url", help: "Full target URL, if the path must be kept" },
 } as const satisfies OptionSpecs;
 
 export type GmailValues = Values<typeof GMAIL_OPTIONS>;
@@ -85,7 +85,7 @@ function lines(io: Io): Logger {
 
 export const run = defineCommand({
   options: GMAIL_OPTIONS,
-  examples: [{ line: "openclaw webhooks gmail run --help", does: "flags that replace settings" }],
+  examples: [{ line: "openclaw webhooks gmail run --help", does: "List the flags" }],
   async run({ io, values }) {
     const { gmailSettings, watchGmail } = await loadWebhooks();
     using config = await openForReading(io);

@@ -21,7 +21,7 @@ const TOKEN_BYTES = 24;
 const INSTALL: Readonly<Record<string, string>> = {
   gcloud: "install the Google Cloud CLI: https://cloud.google.com/sdk/docs/install",
   gog: "install gogcli: https://gogcli.sh",
-  tailscale: "install Tailscale, or name an address with --push-endpoint: https://tailscale.com/download",
+  tailscale: "install Tailscale, or set a public URL with --push-endpoint: https://tailscale.com/download",
 };
 
 async function checkPrograms(run: Run, programs: readonly string[]): Promise<void> {
@@ -45,7 +45,7 @@ async function topicOf(
 ): Promise<{ readonly project: string; readonly name: string; readonly path: string }> {
   const [, inPath, inName] = /^projects\/([^/]+)\/topics\/([^/]+)$/.exec(named) ?? [];
   const found = project ?? inPath ?? (await run("gcloud", "config", "get-value", "project")).trim();
-  if (found === "" || found === "(unset)") throw new AppError("INVALID_INPUT", "the Google Cloud project is not known; name it with --project");
+  if (found === "" || found === "(unset)") throw new AppError("INVALID_INPUT", "Google Cloud project unknown; set it with --project");
   const name = inName ?? named;
   return { project: found, name, path: `projects/${found}/topics/${name}` };
 }
@@ -102,12 +102,12 @@ export const setup = defineCommand({
   options: {
     ...GMAIL_OPTIONS,
     project: { type: "string", value: "id", help: "Google Cloud project (default: gcloud's)" },
-    "push-endpoint": { type: "string", value: "url", help: "public address of the watcher, where Tailscale is not used" },
+    "push-endpoint": { type: "string", value: "url", help: "Public URL of the watcher, without Tailscale" },
     json: JSON_OPTION,
   },
-  examples: [{ line: "openclaw webhooks gmail setup --help", does: "every flag" }],
+  examples: [{ line: "openclaw webhooks gmail setup --help", does: "List the flags" }],
   async run({ io, values }) {
-    if (!values.account?.trim()) throw new AppError("INVALID_INPUT", "name the mailbox: openclaw webhooks gmail setup --account <address>");
+    if (!values.account?.trim()) throw new AppError("INVALID_INPUT", "expected a mailbox: openclaw webhooks gmail setup --account <address>");
     const webhooks = await loadWebhooks();
     using config = await openForReading(io);
     const { hooks, gateway } = config.current;
@@ -116,7 +116,7 @@ export const setup = defineCommand({
     const flags = gmailFlags(values);
     const endpoint = values["push-endpoint"];
     const mode = endpoint === undefined ? (flags.tailscale.mode ?? "funnel") : "off";
-    if (mode === "off" && endpoint === undefined) throw new AppError("INVALID_INPUT", "with --tailscale off, name the public address with --push-endpoint");
+    if (mode === "off" && endpoint === undefined) throw new AppError("INVALID_INPUT", "--tailscale off needs a public URL: add --push-endpoint");
     await checkPrograms(run, ["gcloud", "gog", ...(mode === "off" ? [] : ["tailscale"])]);
     const topic = await topicOf(run, values.topic ?? webhooks.GMAIL_DEFAULTS.topic, values.project);
     const ids = createIds(systemRandom);
@@ -155,6 +155,6 @@ export const setup = defineCommand({
     );
     if (values.json)
       return printJson(io, { ok: true, account: settings.account, topic: topic.path, subscription: settings.subscription, endpoint: address, ...result });
-    io.out(io.runnable(describeEdit(`mail of ${settings.account} is set up`, result)));
+    io.out(io.runnable(describeEdit(`Connected the mailbox ${settings.account}`, result)));
   },
 });

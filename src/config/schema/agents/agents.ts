@@ -12,7 +12,7 @@ const agent = group(
   "One agent.",
   {
     id: text("Its id: part of session keys and folder names."),
-    default: flag("Answers what no binding sends elsewhere."),
+    default: flag("Answers messages that no binding routes elsewhere."),
     name: text("Name shown to people."),
     workspace: text("Folder of its files."),
     agentDir: text("Folder of its credentials and model list; no two agents may share one."),
@@ -21,7 +21,7 @@ const agent = group(
     memorySearch,
     humanDelay,
     heartbeat,
-    identity: group("Who it appears as.", {
+    identity: group("Identity that people see.", {
       name: text("Name it answers to."),
       theme: text("Character in a few words."),
       emoji: text("Emoji for reactions and lists."),

@@ -1,6 +1,6 @@
 import { THINKING_LEVELS } from "../../../base/thinking.ts";
 import { advanced, amount, choice, count, flag, group, map, number, ratio, secretMap, text, textMap, texts, whole } from "../pieces.ts";
-import { anyParams, modelWithFallbacks, typingMode } from "../parts.ts";
+import { anyParams, modelRef, modelWithFallbacks, typingMode } from "../parts.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { memorySearch } from "./memory-search.ts";
 import { sandbox } from "./sandbox.ts";
@@ -33,7 +33,7 @@ const compaction = group("Summarises a conversation that no longer fits the cont
   reserveTokensFloor: amount("Tokens always kept free for the answer."),
   maxHistoryShare: number("Largest share of the window that history may take after compaction.", { minimum: 0.1, maximum: 0.9, ...advanced }),
   memoryFlush: group("A silent turn before compaction in which the agent writes down what matters.", {
-    enabled: flag("Take that turn."),
+    enabled: flag("Run that turn."),
     softThresholdTokens: amount("Tokens before the compaction limit at which it runs."),
     prompt: text("Text that replaces the built-in prompt."),
     systemPrompt: text("Text added to the system prompt for that turn."),
@@ -44,7 +44,7 @@ const output = (description: string) => choice(description, ["json", "text", "js
 
 const watchdog = (description: string) =>
   group(description, {
-    noOutputTimeoutMs: whole("End it after this many silent milliseconds.", { minimum: 1000 }),
+    noOutputTimeoutMs: whole("End it after this many milliseconds without output.", { minimum: 1000 }),
     noOutputTimeoutRatio: number("The same as a share of the turn's timeout.", { minimum: 0.05, maximum: 0.95 }),
     minMs: whole("Never wait less than this.", { minimum: 1000 }),
     maxMs: whole("Never wait longer than this.", { minimum: 1000 }),
@@ -69,7 +69,7 @@ const backend = group(
     sessionMode: choice("When to pass a conversation id.", ["always", "existing", "none"]),
     sessionIdFields: texts("Fields of the output that may hold the conversation id."),
     systemPromptArg: text("Flag that passes the system prompt."),
-    systemPromptMode: choice("Whether ours is added to the program's or replaces it.", ["append", "replace"]),
+    systemPromptMode: choice("Whether the agent's is added to the program's or replaces it.", ["append", "replace"]),
     systemPromptWhen: choice("When the system prompt is passed.", ["first", "always", "never"]),
     imageArg: text("Flag that passes an image file."),
     imageMode: choice("How several images are passed.", ["repeat", "list"]),
@@ -92,12 +92,13 @@ const catalogEntry = group("One model of the catalog.", {
   streaming: flag("Stream answers of this model."),
 });
 
-export const agentDefaults = group("What holds for every agent unless it says otherwise.", {
-  model: modelWithFallbacks("Model of agents without one of their own."),
+export const agentDefaults = group("Defaults for every agent.", {
+  model: modelWithFallbacks("Model of agents that set none."),
   imageModel: modelWithFallbacks("Model for images when the main one takes none."),
+  imageGenerationModel: modelRef("Model that makes images, as provider/model; without it agents make none."),
   models: map("Known models by provider/model. When not empty, only these and the default may be chosen.", catalogEntry),
   workspace: text("Folder of the default agent's files."),
-  repoRoot: text("Repository named in the system prompt; found by itself when absent.", advanced),
+  repoRoot: text("Repository named in the system prompt; detected when absent.", advanced),
   skipBootstrap: flag("Do not create the workspace's first files."),
   bootstrapMaxChars: count("Longest part of one workspace file in the prompt.", advanced),
   bootstrapTotalMaxChars: count("Longest part of all workspace files in the prompt.", advanced),

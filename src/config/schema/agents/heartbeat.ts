@@ -1,6 +1,6 @@
 import { advanced, amount, flag, group, text } from "../pieces.ts";
 
-export const heartbeat = group("Turns that an agent takes by itself at fixed times.", {
+export const heartbeat = group("Turns that an agent runs by itself at fixed times.", {
   every: text("Time between two heartbeats, such as 30m; a bare number counts minutes, 0m turns them off."),
   activeHours: group("Only run between these hours.", {
     start: text("First minute of the day, HH:MM."),

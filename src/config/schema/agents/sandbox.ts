@@ -11,7 +11,7 @@ const docker = group("The container that tools run in.", {
   tmpfs: texts("Folders kept in memory.", advanced),
   network: text("Docker network; none by default, host is refused."),
   user: text("User and group, as uid:gid."),
-  capDrop: texts("Capabilities taken away.", advanced),
+  capDrop: texts("Capabilities to drop.", advanced),
   env: secretMap("Environment variables inside."),
   setupCommand: text("Shell command run once after creation."),
   pidsLimit: count("Most processes inside.", advanced),
@@ -37,7 +37,7 @@ const bwrap = group("Bubblewrap: namespaces of the Linux kernel, without a daemo
   tmpSize: textOrNumber("Size of each folder kept in memory, such as 256m.", advanced),
 });
 
-const browser = group("A browser in a container of its own.", {
+const browser = group("A browser in a separate container.", {
   enabled: flag("Start it with the sandbox."),
   image: text("Image."),
   containerPrefix: text("Beginning of container names.", advanced),

@@ -7,7 +7,7 @@ export const subagentDefaults = group("Background runs that an agent starts.", {
   maxConcurrent: count("Runs at the same time."),
   maxSpawnDepth: whole("How deep subagents may start subagents.", { minimum: 1, maximum: 5 }),
   maxChildrenPerAgent: whole("Running children of one session.", { minimum: 1, maximum: 20 }),
-  archiveAfterMinutes: count("Put a finished run's session away after this long."),
+  archiveAfterMinutes: count("Archive a finished run's session after this long."),
   ...chosen,
 });
 

@@ -44,7 +44,7 @@ const controlUi = group("The Control UI.", {
   root: text("Folder to serve instead of the bundled one.", advanced),
   allowedOrigins: texts("Web origins that may connect besides the gateway's own."),
   allowInsecureAuth: flag("Let it connect with a token alone over plain HTTP.", advanced),
-  dangerouslyDisableDeviceAuth: flag("Do not ask browsers for a device identity; anyone with the token gets in.", advanced),
+  dangerouslyDisableDeviceAuth: flag("Do not require a device identity from browsers; anyone with the token can connect.", advanced),
 });
 
 const auth = group("Who may connect.", {
@@ -68,7 +68,7 @@ const auth = group("Who may connect.", {
     "A proxy in front that has checked the user.",
     {
       userHeader: text("Header with the user's name.", { minLength: 1 }),
-      requiredHeaders: texts("Headers that must be there."),
+      requiredHeaders: texts("Required headers."),
       allowUsers: texts("Only these users; all when empty."),
     },
     ["userHeader"],
@@ -95,7 +95,7 @@ export const gateway = group("The server that everything connects to.", {
   auth,
   trustedProxies: texts("Addresses of proxies whose forwarded headers count."),
   tools: group("Tools over HTTP.", { deny: texts("Refused besides the built-in list."), allow: texts("Taken off the built-in list.") }, [], advanced),
-  channelHealthCheckMinutes: amount("Minutes between two looks at the channels; 0 is never.", advanced),
+  channelHealthCheckMinutes: amount("Minutes between two checks of the channels; 0 turns them off.", advanced),
   tailscale: group("Exposure through Tailscale.", {
     mode: choice("serve reaches the tailnet, funnel the internet.", ["off", "serve", "funnel"]),
     resetOnExit: flag("Undo it on exit."),
@@ -112,7 +112,7 @@ export const gateway = group("The server that everything connects to.", {
   ),
   reload: group("What happens when this file changes.", {
     mode: choice("hybrid applies what it can and restarts for the rest.", ["off", "restart", "hot", "hybrid"]),
-    debounceMs: amount("Wait for this many quiet milliseconds.", advanced),
+    debounceMs: amount("Wait for this many milliseconds of silence.", advanced),
   }),
   tls: openGroup(
     "Encryption.",

@@ -7,7 +7,7 @@ const tts = group("Spoken replies.", {
   auto: choice("Which replies are spoken.", ["off", "always", "inbound", "tagged"]),
   enabled: flag("Older switch for auto.", advanced),
   mode: choice("Only the last reply of a turn or all.", ["final", "all"]),
-  provider: choice("Who speaks; chosen by available keys when absent.", ["elevenlabs", "openai", "edge", "local"]),
+  provider: choice("Speech provider; chosen by available keys when absent.", ["elevenlabs", "openai", "edge", "local"]),
   summaryModel: text("Model that shortens long replies first."),
   modelOverrides: group(
     "What the agent may choose by itself.",
@@ -40,9 +40,14 @@ const tts = group("Spoken replies.", {
       speed: number("Speed; 1 is normal.", { minimum: 0.5, maximum: 2 }),
     }),
   }),
-  openai: group("OpenAI.", { apiKey: secret("Its key."), model: text("Model."), voice: text("Voice.") }),
+  openai: group("OpenAI, and servers compatible with it.", {
+    apiKey: secret("Its key."),
+    baseUrl: text("Its address; that of models.providers.openai when absent.", advanced),
+    model: text("Model."),
+    voice: text("Voice."),
+  }),
   edge: group("The free voices of Microsoft Edge.", {
-    enabled: flag("Use them when nothing else is there."),
+    enabled: flag("Use them when no other provider is available."),
     voice: text("Voice."),
     lang: text("Language."),
     outputFormat: text("Sound format.", advanced),
@@ -58,7 +63,7 @@ const tts = group("Spoken replies.", {
     args: texts("Its arguments: {file} is the WAV file to write, {voice} the voice, {text} the text, which otherwise comes on standard input."),
     voice: text("Voice."),
   }),
-  prefsPath: text("File that keeps what people chose in chats.", advanced),
+  prefsPath: text("File that stores what people chose in chats.", advanced),
   maxTextLength: whole("Longest text spoken.", { minimum: 1 }),
   timeoutMs,
 });
@@ -66,7 +71,7 @@ const tts = group("Spoken replies.", {
 const queueMode = (description: string) => choice(description, ["steer", "followup", "collect", "steer-backlog", "steer+backlog", "queue", "interrupt"]);
 
 const queue = group("What happens to messages that come while the agent works.", {
-  mode: queueMode("collect answers them together afterwards, steer hands them to the running turn."),
+  mode: queueMode("collect answers them together afterwards, steer passes them to the running turn."),
   byChannel: group("Mode by channel.", {
     whatsapp: queueMode("On WhatsApp."),
     telegram: queueMode("On Telegram."),
@@ -79,18 +84,18 @@ const queue = group("What happens to messages that come while the agent works.",
     msteams: queueMode("On Microsoft Teams."),
     webchat: queueMode("On WebChat."),
   }),
-  debounceMs: amount("Wait for this many quiet milliseconds before answering."),
+  debounceMs: amount("Wait for this many milliseconds of silence before answering."),
   debounceMsByChannel: map("The same by channel.", amount("Milliseconds.")),
-  cap: count("Messages kept waiting."),
-  drop: choice("What gives way when more come.", ["old", "new", "summarize"]),
+  cap: count("Maximum number of queued messages."),
+  drop: choice("What is dropped when there are more.", ["old", "new", "summarize"]),
 });
 
 const inbound = group("Joins messages that one sender writes in quick succession.", {
-  debounceMs: amount("Wait for this many quiet milliseconds; 0 is off."),
+  debounceMs: amount("Wait for this many milliseconds of silence; 0 is off."),
   byChannel: map("The same by channel.", amount("Milliseconds.")),
 });
 
-export const messages = group("How messages are taken and answered.", {
+export const messages = group("How messages are received and answered.", {
   messagePrefix: text("Text put before what people write."),
   responsePrefix: text("Text put before replies; auto is the agent's name, {model} and others are filled in."),
   groupChat: groupChat("Behaviour in groups."),
@@ -98,7 +103,7 @@ export const messages = group("How messages are taken and answered.", {
   inbound,
   ackReaction: text("Emoji set on a message that is being answered."),
   ackReactionScope: choice("On which messages it is set.", ["group-mentions", "group-all", "direct", "all"]),
-  removeAckAfterReply: flag("Take it away after the reply."),
+  removeAckAfterReply: flag("Remove it after the reply."),
   suppressToolErrors: flag("Do not show warnings about failed tools."),
   tts,
 });

@@ -10,8 +10,8 @@ const execProperties = {
   passEnv: texts("Variables of the gateway's environment that commands inherit besides the usual ones; * at the end of a name stands for any rest."),
   backgroundMs: count("A command that takes longer goes to the background."),
   timeoutSec: count("A command that takes longer is ended."),
-  cleanupMs: count("How long a finished background command is remembered.", advanced),
-  notifyOnExit: flag("Tell the agent when a background command ends."),
+  cleanupMs: count("How long a finished background command stays listed.", advanced),
+  notifyOnExit: flag("Notify the agent when a background command ends."),
   notifyOnExitEmptySuccess: flag("Also when it succeeded and printed nothing.", advanced),
   applyPatch: group("The apply_patch tool.", {
     enabled: flag("Offer it."),
@@ -23,7 +23,7 @@ const execProperties = {
 export const exec = group("The exec tool.", execProperties);
 export const agentExec = group("The exec tool of this agent.", {
   ...execProperties,
-  approvalRunningNoticeMs: amount("Say that a command still runs after this long; 0 is never.", advanced),
+  approvalRunningNoticeMs: amount("Report that a command is still running after this long; 0 is never.", advanced),
 });
 
 export const fs = group("The file tools.", {

@@ -56,8 +56,8 @@ export const mediaTools = group("Understanding of images, speech and video that 
   image: capability("Images."),
   audio: group("Speech.", {
     ...capabilityProperties,
-    echoTranscript: flag("Send the words that were recognised back to the chat, before the answer."),
-    echoFormat: text("What is sent back; {transcript} is the words.", advanced),
+    echoTranscript: flag("Send the transcript back to the chat, before the answer."),
+    echoFormat: text("What is sent back; {transcript} is the transcript.", advanced),
   }),
   video: capability("Video."),
 });

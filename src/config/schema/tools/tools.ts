@@ -5,7 +5,7 @@ import { loopDetection } from "./loop-detection.ts";
 import { linkTools, mediaTools } from "./media.ts";
 import { profiledPolicy, toolPolicy } from "./policy.ts";
 
-const cacheTtlMinutes = number("How long an answer is kept.", { minimum: 0, ...advanced });
+const cacheTtlMinutes = number("How long a response is cached.", { minimum: 0, ...advanced });
 
 const web = group("The web tools.", {
   search: group("The web_search tool.", {
@@ -25,14 +25,14 @@ const web = group("The web tools.", {
     timeoutSeconds: count("How long a request may take."),
     cacheTtlMinutes,
     maxRedirects: amount("Redirects followed.", advanced),
-    userAgent: text("Browser it appears as.", advanced),
+    userAgent: text("Browser to identify as.", advanced),
     readability: flag("Take the main text out of pages.", advanced),
-    maxResponseBytes: count("Largest answer read.", advanced),
+    maxResponseBytes: count("Largest response read.", advanced),
     firecrawl: group("Firecrawl, for pages that show nothing without a browser.", {
       enabled: flag("Use it when there is a key."),
       apiKey: secret("Its key."),
       baseUrl: text("Its address."),
-      onlyMainContent: flag("Leave menus and the like out."),
+      onlyMainContent: flag("Leave out menus and similar parts."),
       maxAgeMs: amount("How old its copy of a page may be.", advanced),
       timeoutSeconds: count("How long it may take.", advanced),
     }),
@@ -58,9 +58,9 @@ export const tools = group("What agents may do.", {
   links: linkTools,
   sessions: group("The session tools.", { visibility: choice("Which sessions an agent sees.", ["self", "tree", "agent", "all"]) }),
   loopDetection,
-  taint: group("Asks before data may leave a session that has seen both private data and text of others.", {
+  taint: group("Asks before data may leave a session that has seen both private data and text from others.", {
     enabled: flag("Ask."),
-    tools: map("What a tool reads and whether it can send, by name; * for tools that nobody knows.", reach),
+    tools: map("What a tool reads and whether it can send, by name; * for unknown tools.", reach),
   }),
   message,
   agentToAgent: group("Messages between agents.", { enabled: flag("Allow them."), allow: texts("Agents that take part.") }),

@@ -30,7 +30,7 @@ export const hooksPathIsBelowRoot: Rule = function* (config) {
     .replace(/^\/+|\/+$/g, "")
     .split("/");
   const [first = ""] = parts;
-  if (parts.length === 1 && first === "") yield ruleIssue(["hooks", "path"], 'must not be "/": hooks need a path of their own, such as /hooks');
+  if (parts.length === 1 && first === "") yield ruleIssue(["hooks", "path"], 'must not be "/": hooks need a separate path, such as /hooks');
   else if (!parts.every((part) => /^[\w~-][\w.~-]*$/.test(part)))
     yield ruleIssue(["hooks", "path"], `expected a path of letters, digits, "-", "_" and ".", such as /hooks, found ${describeFound(path, false)}`);
   else if (TAKEN_PATHS.includes(first)) yield ruleIssue(["hooks", "path"], `the gateway uses ${quoted(`/${first}`)} itself; choose another, such as /hooks`);
@@ -46,7 +46,7 @@ export const hookMappingsWork: Rule = function* (config) {
     const asked = valueAt(value, "match", "path");
     const name = typeof asked === "string" ? asked.trim().replace(/^\/+|\/+$/g, "") : undefined;
     if (preset === undefined && (name === "agent" || name === "wake"))
-      yield ruleIssue([...path, "match", "path"], `no request reaches the mapping: ${quoted(name)} is a path of its own; choose another`, "warning");
+      yield ruleIssue([...path, "match", "path"], `no request reaches the mapping: ${quoted(name)} is a built-in path; choose another`, "warning");
   }
 };
 
@@ -88,10 +88,7 @@ export const hookPrefixesAdmitDefault: Rule = function* (config) {
   const wanted = typeof key === "string" && key.trim() !== "" ? key.trim() : "hook:";
   if (prefixes.some((prefix) => wanted.toLowerCase().startsWith(prefix.trim().toLowerCase()))) return;
   const what = wanted === "hook:" ? '"hook:", which sessions of hooks begin with,' : `the defaultSessionKey ${quoted(wanted)}`;
-  yield ruleIssue(
-    ["hooks", "allowedSessionKeyPrefixes"],
-    `does not admit ${what} so that requests without a session key would be refused; add a prefix for it`,
-  );
+  yield ruleIssue(["hooks", "allowedSessionKeyPrefixes"], `does not allow ${what} so requests without a session key would be rejected; add a prefix for it`);
 };
 
 export const profilesHaveAddress: Rule = function* (config) {

@@ -28,8 +28,8 @@ function* lists(node: Node, path: readonly string[] = []): Generator<readonly st
 
 /** Lists whose entries name nothing that the configuration could know, by the end of their path, with the reason. */
 const FREE: readonly (readonly [end: RegExp, reason: string])[] = [
-  [/(?:^|\.)(?:args|sessionArgs|resumeArgs|command)$/, "arguments of a program"],
-  [/(?:^|\.)(?:extraPaths|extraDirs|paths|unseal|pathPrepend|tmpfs|binds)$/, "files and folders"],
+  [/(?:^|\.)(?:args|sessionArgs|resumeArgs|command|input)$/, "arguments of a program"],
+  [/(?:^|\.)(?:folders|extraPaths|extraDirs|paths|unseal|pathPrepend|tmpfs|binds)$/, "files and folders"],
   [/(?:^|\.)(?:mentionPatterns|redactPatterns|resetTriggers|sessionFilter|allowedSessionKeyPrefixes)$/, "patterns and beginnings of texts"],
   [/(?:^|\.)(?:allowedHostnames|hostnameAllowlist|urlAllowlist|allowedOrigins|trustedProxies|dns|extraHosts)$/, "hosts and addresses"],
   [/(?:^|\.)(?:clearEnv|passEnv)$/, "variables of the environment"],
@@ -39,7 +39,7 @@ const FREE: readonly (readonly [end: RegExp, reason: string])[] = [
   [/^auth\.order\.\*$/, "profiles, which are in the stores of agents as well"],
   [/^models\.bedrockDiscovery\.providerFilter$/, "makers of models, which the service lists"],
   [/^nodeHost\.browserProxy\.allowProfiles$/, "profiles of the browser on another machine"],
-  [/^gateway\.nodes\.(?:allowCommands|denyCommands)$/, "commands that connected machines bring; security audit names those that have no effect"],
+  [/^gateway\.nodes\.allowCommands$/, "commands that connected machines bring"],
   [/^hooks\.internal\.installs\.\*\.hooks$/, "a record of what an installation brought"],
   [/^agents\.list\.\[\]\.skills$/, "skills, which workspaces have of their own"],
 ];

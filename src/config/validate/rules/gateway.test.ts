@@ -7,6 +7,6 @@ test("bind custom needs the address to listen on, and authentication", () => {
   expect(found({ bind: "custom" })).toEqual(['gateway.bind: "custom" needs gateway.customBindHost: the IP address to listen on']);
   expect(found({ bind: "custom", customBindHost: "192.168.1.10" })).toEqual([]);
   expect(found({ bind: "custom", customBindHost: "192.168.1.10", auth: { mode: "none" } })).toEqual([
-    expect.stringMatching(/^gateway\.auth\.mode: "none" is refused with gateway\.bind "custom"/),
+    expect.stringMatching(/^gateway\.auth\.mode: "none" is not allowed with gateway\.bind "custom"/),
   ]);
 });

@@ -13,7 +13,7 @@ export const openBindNeedsAuth: Rule = function* (config) {
   if (OPEN_BINDS.has(bind) && valueAt(config, "gateway", "auth", "mode") === "none") {
     yield ruleIssue(
       ["gateway", "auth", "mode"],
-      `"none" is refused with gateway.bind "${String(bind)}": anyone on the network could connect; use token or password`,
+      `"none" is not allowed with gateway.bind "${String(bind)}": anyone on the network could connect; use token or password`,
     );
   }
 };

@@ -8,7 +8,7 @@ const found = (params: object) =>
 
 test("a parameter that no request carries is named, with the nearest one that is known", () => {
   expect(found({ temprature: 0.2, top_p: 0.9, extraBody: { foo: 1 } })).toEqual([
-    'warning agents.defaults.models["openai/gpt-5.2"].params.temprature: is no parameter that is known here and is not sent; fields of the provider\'s own go into extraBody; did you mean "temperature"?',
+    'warning agents.defaults.models["openai/gpt-5.2"].params.temprature: is not a known parameter and is not sent; put provider-specific fields into extraBody; did you mean "temperature"?',
   ]);
 });
 

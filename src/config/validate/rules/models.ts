@@ -39,7 +39,7 @@ export const modelParamsAreKnown: Rule = function* (config) {
         if (value !== "sse" && value !== "auto")
           yield ruleIssue(at, `${quoted(String(value))} is not available: answers come as server-sent events`, "warning");
       } else if (!known.has(name)) {
-        const hint = withSuggestion("is no parameter that is known here and is not sent; fields of the provider's own go into extraBody", name, known);
+        const hint = withSuggestion("is not a known parameter and is not sent; put provider-specific fields into extraBody", name, known);
         yield { ...ruleIssue(at, hint.message, "warning"), ...hint };
       }
     }
@@ -49,7 +49,7 @@ export const modelParamsAreKnown: Rule = function* (config) {
 export const budgetsLimitSomething: Rule = function* (config) {
   for (const { path, value } of itemsAt(config, "usage", "budgets")) {
     if (!objectAt(value) || valueAt(value, "usd") !== undefined || valueAt(value, "tokens") !== undefined) continue;
-    yield ruleIssue(path, "limits nothing; give it usd, tokens or both");
+    yield ruleIssue(path, "limits nothing; set usd, tokens or both");
   }
 };
 

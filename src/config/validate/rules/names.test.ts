@@ -56,9 +56,17 @@ test("what a plugin might bring is not judged before the plugins are known; grou
   expect(found(config, { sections: { names: { complete: false, tools: ["x"] } } })).toEqual([expect.stringContaining("group:runtme")]);
 });
 
+test("a command of nodes that is denied has to be named right; nodes may bring others", () => {
+  expect(found({ gateway: { nodes: { denyCommands: ["system.rnu", "camera.*", "system.run", "acme.launch", ""], allowCommands: ["system.rnu"] } } })).toEqual([
+    'error gateway.nodes.denyCommands[0]: no command of a node is called "system.rnu", so this denies nothing; did you mean "system.run"?',
+    'error gateway.nodes.denyCommands[1]: no command of a node is called "camera.*", so this denies nothing: commands are listed one by one, without patterns or arguments',
+    'error gateway.nodes.denyCommands[4]: no command of a node is called "", so this denies nothing: commands are listed one by one, without patterns or arguments',
+  ]);
+});
+
 test("a plugin that is to be kept out has to be named right", () => {
   expect(found({ plugins: { deny: ["telegarm", "memory-lancedb"] } })).toEqual([
-    'error plugins.deny[0]: plugin not found: "telegarm", so this keeps nothing out; did you mean "telegram"?',
+    'error plugins.deny[0]: plugin not found: "telegarm", so this blocks nothing; did you mean "telegram"?',
   ]);
 });
 
@@ -96,11 +104,11 @@ test("owners of a channel that there is not, empty names and skills that do not 
     session: { identityLinks: { ann: ["discrd:1", "irc:ann"] } },
   };
   expect(found(config).sort()).toEqual([
-    "error plugins.deny[0]: expected the id of a plugin, found an empty text, so this keeps nothing out",
+    "error plugins.deny[0]: expected the id of a plugin, found an empty text, so this blocks nothing",
     "error tools.deny[0]: expected the name of a tool, found an empty text, so this denies nothing",
-    'warning commands.ownerAllowFrom[0]: no channel is called "telegrm", so "telegrm:1" is nobody; did you mean "telegram"?',
-    "warning commands.ownerAllowFrom[8]: expected a sender, found an empty text, which is nobody",
-    'warning session.identityLinks.ann[0]: no channel is called "discrd", so "discrd:1" is nobody; did you mean "discord"?',
+    'warning commands.ownerAllowFrom[0]: no channel is called "telegrm", so "telegrm:1" matches nobody; did you mean "telegram"?',
+    "warning commands.ownerAllowFrom[8]: expected a sender, found an empty text, which matches nobody",
+    'warning session.identityLinks.ann[0]: no channel is called "discrd", so "discrd:1" matches nobody; did you mean "discord"?',
     'warning skills.allowBundled[0]: no bundled skill is called "githb"; did you mean "github"?',
     "warning tools.allow[0]: expected the name of a tool, found an empty text",
   ]);

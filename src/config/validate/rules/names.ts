@@ -1,6 +1,6 @@
 import { isObject } from "../../value.ts";
 import { withSuggestion, type Issue, type Path } from "../issue.ts";
-import { BUNDLED_SKILLS, ID_PREFIXES, PROVIDERS, nameTable, type KnownNames, type NameTable } from "../known-names.ts";
+import { BUNDLED_SKILLS, ID_PREFIXES, NODE_COMMANDS, PROVIDERS, nameTable, type KnownNames, type NameTable } from "../known-names.ts";
 import { quoted } from "../words.ts";
 import { agentIds, agentKey, agentScopes, entriesAt, itemsAt, objectAt, valueAt, type Placed, type Rule } from "./rule.ts";
 
@@ -106,11 +106,23 @@ export const deniedPluginsExist: Rule = function* (config, { names }) {
   for (const list of ["deny", "disabled"]) {
     for (const { path, value } of itemsAt(config, "plugins", list)) {
       if (typeof value === "string" && value.trim() === "")
-        yield { path, message: "expected the id of a plugin, found an empty text, so this keeps nothing out", code: "unknown-plugin", severity: "error" };
+        yield { path, message: "expected the id of a plugin, found an empty text, so this blocks nothing", code: "unknown-plugin", severity: "error" };
       if (!judged || (typeof value === "string" && value.trim() === "")) continue;
       if (typeof value !== "string" || plugins.has(value.trim().toLowerCase())) continue;
-      yield { ...unknown(path, `plugin not found: ${quoted(value)}, so this keeps nothing out`, [value, plugins], "error"), code: "unknown-plugin" };
+      yield { ...unknown(path, `plugin not found: ${quoted(value)}, so this blocks nothing`, [value, plugins], "error"), code: "unknown-plugin" };
     }
+  }
+};
+
+/** Commands of nodes are compared as a whole. Nodes bring their own, so an unknown name is a mistake only where it is nearly a known one or can be none. */
+export const deniedCommandsExist: Rule = function* (config) {
+  for (const { path, value } of itemsAt(config, "gateway", "nodes", "denyCommands")) {
+    const name = typeof value === "string" ? value.trim() : undefined;
+    if (name === undefined || NODE_COMMANDS.has(name)) continue;
+    const issue = unknown(path, `no command of a node is called ${quoted(name)}, so this denies nothing`, [name, NODE_COMMANDS], "error");
+    const canBeNone = !/^[\w.-]+$/.test(name);
+    if (canBeNone) yield { ...issue, message: `${issue.message}: commands are listed one by one, without patterns or arguments` };
+    else if (issue.suggestion !== undefined) yield issue;
   }
 };
 
@@ -188,10 +200,10 @@ export const namedSendersExist: Rule = function* (config, { names }) {
   const { channels } = nameTable(config, names);
   for (const { path, value } of namedSenders(config)) {
     if (typeof value !== "string") continue;
-    if (value.trim() === "") yield { path, message: "expected a sender, found an empty text, which is nobody", code: "unknown-name", severity: "warning" };
+    if (value.trim() === "") yield { path, message: "expected a sender, found an empty text, which matches nobody", code: "unknown-name", severity: "warning" };
     const prefix = /^([a-z][a-z0-9_-]*):./i.exec(value.trim())?.[1]?.toLowerCase();
     if (!names || prefix === undefined || channels.has(prefix) || ID_PREFIXES.has(prefix)) continue;
-    yield unknown(path, `no channel is called ${quoted(prefix)}, so ${quoted(value)} is nobody`, [prefix, channels], "warning");
+    yield unknown(path, `no channel is called ${quoted(prefix)}, so ${quoted(value)} matches nobody`, [prefix, channels], "warning");
   }
 };
 
@@ -254,7 +266,7 @@ function* namedProviders(config: Readonly<Record<string, unknown>>): Generator<N
   for (const { path } of itemsAt(config, "agents", "list")) maps.push([...path, "tools", "byProvider"]);
   for (const map of maps) for (const { path, key } of entriesAt(config, ...map)) yield { path, key };
   for (const { path, value } of agentScopes(config)) {
-    for (const part of [["model"], ["imageModel"], ["subagents", "model"]]) {
+    for (const part of [["model"], ["imageModel"], ["imageGenerationModel"], ["subagents", "model"]]) {
       const chosen = valueAt(value, ...part);
       const at = [...path, ...part];
       const refs: readonly Placed<unknown>[] = typeof chosen === "string" ? [{ path: at, value: chosen }] : modelRefs(config, at);

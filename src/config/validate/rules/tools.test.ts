@@ -7,7 +7,7 @@ const found = (exec: object): string[] => validateConfig({ channels: { telegram:
 test("approval forwarding without a recipient is reported as soon as it is enabled", () => {
   const none = "needs approvals.exec.targets: no chat is named, so";
   expect(found({ enabled: true, mode: "targets" })).toEqual([`approvals.exec.mode: "targets" ${none} none is asked`]);
-  expect(found({ enabled: true, mode: "both", targets: [] })).toEqual([`approvals.exec.mode: "both" ${none} only the asking one is asked`]);
+  expect(found({ enabled: true, mode: "both", targets: [] })).toEqual([`approvals.exec.mode: "both" ${none} only the requesting chat is asked`]);
   expect(found({ enabled: true, mode: "targets", targets: [OPS, { channel: "slack", to: "2" }] })).toEqual([
     "approvals.exec.targets[1].channel: channels.slack is not configured: this chat is not asked",
   ]);
@@ -16,6 +16,6 @@ test("approval forwarding without a recipient is reported as soon as it is enabl
 
 test("a filter that is no regular expression is reported", () => {
   expect(found({ sessionFilter: [":direct:", "^agent:main:", "("] })).toEqual([
-    'approvals.exec.sessionFilter[2]: "(" is no regular expression; it only fits keys that have exactly these characters in them',
+    'approvals.exec.sessionFilter[2]: "(" is not a regular expression; it only matches keys that contain exactly these characters',
   ]);
 });

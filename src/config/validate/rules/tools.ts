@@ -76,7 +76,7 @@ export const forwardingHasRecipients: Rule = function* (config) {
   if ((mode === "targets" || mode === "both") && targets.length === 0) {
     yield ruleIssue(
       [...EXEC, "mode"],
-      `${quoted(mode)} needs approvals.exec.targets: no chat is named, so ${mode === "both" ? "only the asking one" : "none"} is asked`,
+      `${quoted(mode)} needs approvals.exec.targets: no chat is named, so ${mode === "both" ? "only the requesting chat" : "none"} is asked`,
       "warning",
     );
   }
@@ -98,7 +98,7 @@ function isPattern(text: string): boolean {
 export const sessionFiltersAreReadable: Rule = function* (config) {
   for (const { path, value } of itemsAt(config, ...EXEC, "sessionFilter")) {
     if (typeof value !== "string" || isPattern(value)) continue;
-    yield ruleIssue(path, `${quoted(value)} is no regular expression; it only fits keys that have exactly these characters in them`, "warning");
+    yield ruleIssue(path, `${quoted(value)} is not a regular expression; it only matches keys that contain exactly these characters`, "warning");
   }
 };
 
@@ -109,17 +109,17 @@ export const sandboxStaysClosed: Rule = function* (config) {
   for (const scope of agentScopes(config)) {
     const docker = [...scope.path, "sandbox", "docker"];
     if (isWord(valueAt(config, ...docker, "network"), "host")) {
-      yield ruleIssue([...docker, "network"], 'the network "host" is refused: it gives the sandbox the host\'s network; use "bridge" or "none"');
+      yield ruleIssue([...docker, "network"], 'the network "host" is not allowed: it gives the sandbox the host\'s network; use "bridge" or "none"');
     }
     for (const key of ["seccompProfile", "apparmorProfile"]) {
       if (isWord(valueAt(config, ...docker, key), "unconfined")) {
-        yield ruleIssue([...docker, key], '"unconfined" is refused: it takes the sandbox\'s protection away; name a profile or remove the key');
+        yield ruleIssue([...docker, key], '"unconfined" is not allowed: it disables the sandbox\'s protection; set a profile or remove the key');
       }
     }
     for (const bindings of [docker, [...scope.path, "sandbox", "bwrap"], [...scope.path, "sandbox", "browser"]]) {
       for (const { path, value } of itemsAt(config, ...bindings, "binds")) {
         if (typeof value === "string" && !/^(\/|[a-z]:[\\/])/i.test(value.trim())) {
-          yield ruleIssue(path, `a mount must begin with an absolute folder of the host, as /data:/data:ro; found ${describeFound(value, false)}`);
+          yield ruleIssue(path, `a mount must begin with an absolute folder of the host, such as /data:/data:ro; found ${describeFound(value, false)}`);
         }
       }
     }

@@ -13,28 +13,9 @@ export interface UnavailableArea {
   readonly satisfiedBy?: readonly unknown[];
 }
 
-const SANDBOX_BROWSER = [
-  "enabled",
-  "image",
-  "containerPrefix",
-  "cdpPort",
-  "vncPort",
-  "noVncPort",
-  "headless",
-  "enableNoVnc",
-  "autoStart",
-  "autoStartTimeoutMs",
-  "binds",
-] as const;
-
 /** Remove an area, or a path of it, when its feature is built: the list may only get shorter. */
 export const UNAVAILABLE: readonly UnavailableArea[] = [
-  {
-    name: "a browser inside of the sandbox",
-    paths: ["agents.defaults.sandbox", "agents.list.*.sandbox"].flatMap((sandbox) => SANDBOX_BROWSER.map((key) => `${sandbox}.browser.${key}`)),
-    instead: "sandbox.browser.allowHostControl lets a sandboxed session use the browser of this machine",
-  },
-  { name: "a port of the canvas's own", paths: ["canvasHost.port"], instead: "it is served on the gateway's port" },
+  { name: "a separate port for the canvas", paths: ["canvasHost.port"], instead: "it is served on the gateway's port" },
   { name: "a proxy for Edge's voices, and subtitles", paths: ["messages.tts.edge.proxy", "messages.tts.edge.saveSubtitles"] },
   { name: "starting Tailscale Serve or Funnel", paths: ["gateway.tailscale"], instead: "run tailscale serve or tailscale funnel yourself" },
   {
@@ -43,18 +24,17 @@ export const UNAVAILABLE: readonly UnavailableArea[] = [
   },
   { name: "session maintenance", paths: ["session.maintenance"], instead: "store.retention says how long data is kept" },
   { name: "discovery on the network", paths: ["discovery"] },
-  { name: "browsers of nodes", paths: ["nodeHost", "gateway.nodes.browser"] },
   { name: "a mark on messages to other chats", paths: ["tools.message.crossContext.marker"] },
   { name: "running other programs as models", paths: ["agents.defaults.cliBackends"] },
   { name: "emitting diagnostic events", paths: ["diagnostics"] },
   { name: "showing secrets in logs", paths: ["logging.redactSensitive"], satisfiedBy: ["tools"] },
   { name: "looking for updates", paths: ["update"], instead: "update it in the way it was installed" },
-  { name: "a colour of your own for the control page", paths: ["ui.seamColor"] },
+  { name: "a custom colour for the Control UI", paths: ["ui.seamColor"] },
   { name: "a message about each failed tool", paths: ["messages.suppressToolErrors"], satisfiedBy: [true] },
   { name: "a regular check of all channels", paths: ["gateway.channelHealthCheckMinutes"], instead: "each channel watches its own connection" },
   { name: "a tunnel to a remote gateway", paths: ["gateway.remote.sshTarget", "gateway.remote.sshIdentity"], instead: "open it yourself: ssh -L" },
-  { name: "connecting over SSH", paths: ["gateway.remote.transport"], instead: "give gateway.remote.url", satisfiedBy: ["direct"] },
-  { name: "asking models for a plugin", paths: ["plugins.entries.*.llm"] },
+  { name: "connecting over SSH", paths: ["gateway.remote.transport"], instead: "set gateway.remote.url", satisfiedBy: ["direct"] },
+  { name: "model access for a plugin", paths: ["plugins.entries.*.llm"] },
   { name: "a context engine from a plugin", paths: ["plugins.slots.contextEngine"] },
   { name: "a key or an environment for one plugin", paths: ["plugins.entries.*.env", "plugins.entries.*.apiKey"], instead: "set variables in env.vars" },
   { name: "turning off streaming for one model", paths: ["agents.defaults.models.*.streaming"], satisfiedBy: [true] },

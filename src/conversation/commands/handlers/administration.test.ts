@@ -27,7 +27,7 @@ describe("/send and /activation", () => {
 
   test("activation is for groups", async () => {
     const { say, entry } = setup();
-    expect(await say("/activation always")).toBe("/activation is for groups only.");
+    expect(await say("/activation always")).toBe("/activation works in groups only.");
     expect(await say("/activation", { isGroup: true })).toBe("Usage: /activation mention|always");
     await say("/activation always", { isGroup: true });
     expect(entry()).toMatchObject({ groupActivation: "always", groupActivationNeedsSystemIntro: true });
@@ -112,7 +112,7 @@ describe("/config and /debug", () => {
     await say("/debug set a.b=[1]");
     expect(await say("/debug show")).not.toContain("hunter4");
     expect([await say("/debug unset a.b"), await say("/debug unset a.b")]).toEqual(["Removed the override of a.b.", "There is no override of a.b."]);
-    expect([await say("/debug reset"), await say("/debug")]).toEqual(["All overrides are gone.", "There are no overrides."]);
+    expect([await say("/debug reset"), await say("/debug")]).toEqual(["All overrides removed.", "There are no overrides."]);
     expect(log).toEqual([]);
   });
 });
@@ -150,7 +150,7 @@ describe("/allowlist", () => {
   });
 
   test("says when there was nothing to do, or it may not be done", async () => {
-    expect(await lists().say("/allowlist add known")).toBe("known already is on the dm list of telegram.");
+    expect(await lists().say("/allowlist add known")).toBe("known is already on the dm list of telegram.");
     expect(await lists().say("/allowlist remove known")).toBe("known is not on the dm list of telegram.");
     expect(await lists().say("/allowlist add a b")).toContain("Usage:");
     expect(await lists().say("/allowlist", { channel: "webchat" })).toContain('Unknown channel "webchat"');
@@ -192,7 +192,7 @@ describe("/approve", () => {
     const { say, decided } = approvals();
     expect(await say("/approve id1")).toContain("Usage:");
     expect(await say("/approve deny")).toContain("Usage:");
-    expect(await say("/approve late deny")).toContain("Nothing with the id late");
+    expect(await say("/approve late deny")).toContain("No pending approval with the id late");
     expect(await say("/approve id1 deny", { scopes: ["operator.write"] })).toContain("operator.approvals");
     expect(decided).toEqual([]);
     await say("/approve id1 deny", { scopes: ["operator.approvals"] });
@@ -250,6 +250,6 @@ describe("/restart, and what is not there yet", () => {
   });
 
   test.each(["/subagents", "/kill 1", "/steer 1 hi", "/tell 1 hi", "/tts on", "/approve x deny", "/allowlist", "/restart"])("%s says so", async (text) => {
-    expect(await setup().say(text)).toMatch(/is not there yet: .+\.$/);
+    expect(await setup().say(text)).toMatch(/is not available: .+\.$/);
   });
 });

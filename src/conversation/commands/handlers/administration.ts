@@ -10,17 +10,17 @@ export const approve: Handler = async ({ ports, call, args }) => {
   const [id, word] = readDecision(second) !== undefined ? [first, second] : [second, first];
   const decision = readDecision(word);
   if (decision === undefined || id === "" || more.length > 0) return USAGE;
-  if (!ports.approvals) return notThere("approve", "nothing asks for approval");
+  if (!ports.approvals) return notThere("approve", "this gateway has no approvals");
   try {
     await ports.approvals.resolve(id, decision, call.senderId === undefined ? call.channel : `${call.channel}:${call.senderId}`);
   } catch (error) {
-    if (error instanceof AppError && error.code === "NOT_FOUND") return `Nothing with the id ${id.slice(0, 80)} waits for a decision.`;
+    if (error instanceof AppError && error.code === "NOT_FOUND") return `No pending approval with the id ${id.slice(0, 80)}.`;
     throw error;
   }
   return `Decided: ${decision} for ${id.slice(0, 80)}.`;
 };
 
-const HELP = ["`! <command>` or /bash <command> - run it on the host", "!poll [id] - what it says meanwhile", "!stop [id] - end it"].join("\n");
+const HELP = ["`! <command>` or /bash <command> - run it on the host", "!poll [id] - show its output so far", "!stop [id] - stop it"].join("\n");
 const FOREGROUND_MS = 2000;
 
 /** A command on the host, without the model. Off unless the configuration says otherwise, and only for whom the gates of `tools.elevated` let through. */
@@ -29,7 +29,7 @@ export const bash: Handler = async ({ ports, call, args }) => {
   if (commands?.bash !== true) return switchedOff("bash");
   const gate = ports.elevation(call);
   if (!gate.permitted) return ["/bash is not available here:", ...gate.reasons.map((reason) => `- ${reason}`)].join("\n");
-  if (!ports.bash) return notThere("bash", "nothing runs commands for chats");
+  if (!ports.bash) return notThere("bash", "this gateway does not run commands for chats");
   const [, verb = "", id] = /^(poll|stop|help)(?:\s+(\S+))?$/i.exec(args) ?? [];
   switch (verb.toLowerCase()) {
     case "poll":
@@ -48,16 +48,18 @@ export const send: Handler = async ({ ports, call, key, args }) => {
   const policy = readSend(args);
   if (policy === undefined) return "Usage: /send on|off|inherit";
   await ports.session.patch(key, call.agentId, { sendPolicy: policy === "inherit" ? null : policy });
-  return { allow: "Answers are sent.", deny: "Answers are no longer sent. /send on undoes it.", inherit: "Sending follows the configuration again." }[policy];
+  return { allow: "Replies are sent.", deny: "Replies are no longer sent. To undo this: /send on", inherit: "Sending follows the configuration again." }[
+    policy
+  ];
 };
 
 /** When the agent answers in a group. */
 export const activation: Handler = async ({ ports, call, key, args }) => {
-  if (!call.isGroup) return "/activation is for groups only.";
+  if (!call.isGroup) return "/activation works in groups only.";
   const mode = readActivation(args);
   if (mode === undefined) return "Usage: /activation mention|always";
   await ports.session.patch(key, call.agentId, { groupActivation: mode, groupActivationNeedsSystemIntro: true });
-  return mode === "always" ? "From now on every message of this group is answered." : "From now on only messages that mention the agent are answered.";
+  return mode === "always" ? "Every message in this group is now answered." : "Only messages that mention the agent are now answered.";
 };
 
 export const restart: Handler = async ({ ports, call }) => {

@@ -42,10 +42,10 @@ export const allowlist: Handler = async (handling) => {
   const asked = askedIn(args, handling);
   if (!asked) return USAGE;
   const { allowlist: port } = ports;
-  if (!port) return notThere("allowlist", "nothing keeps the lists");
+  if (!port) return notThere("allowlist", "this gateway has no allowlists");
   const known = port.channels();
   if (!known.includes(asked.channel))
-    return `Unknown channel "${asked.channel.slice(0, 60)}". Say which with channel=<id>: ${known.join(", ") || "there is none"}.`;
+    return `Unknown channel "${asked.channel.slice(0, 60)}". Choose one with channel=<id>: ${known.join(", ") || "there is none"}.`;
   if (asked.action === "list") return listed(port, asked);
   const config = ports.config.current();
   if (config.commands?.config !== true) return switchedOff("allowlist", "config");
@@ -65,7 +65,7 @@ async function changed(
   const done = await port.change({ channel, accountId: account }, { action, scope: list, entry, where: places });
   const verb = action === "add" ? "Added to" : "Removed from";
   if (done.changed.length > 0) return `${verb} the ${list} list of ${channel} (${done.changed.join(", ")}): ${entry}.`;
-  return action === "add" ? `${entry} already is on the ${list} list of ${channel}.` : `${entry} is not on the ${list} list of ${channel}.`;
+  return action === "add" ? `${entry} is already on the ${list} list of ${channel}.` : `${entry} is not on the ${list} list of ${channel}.`;
 }
 
 async function listed(port: AllowlistPort, { channel, account, scope }: Asked): Promise<string> {

@@ -84,12 +84,12 @@ export const debug: Handler = (handling) => {
   const no = refusal(handling, "debug");
   if (no !== undefined) return no;
   const { overrides } = handling.ports.config;
-  if (!overrides) return notThere("debug", "nothing holds overrides");
+  if (!overrides) return notThere("debug", "this gateway has no overrides");
   const { verb, rest } = askedIn(handling.args);
   if (verb === "show") return Object.keys(overrides.get()).length === 0 ? "There are no overrides." : asJson(redactConfig(overrides.get()));
   if (verb === "reset") {
     overrides.reset();
-    return "All overrides are gone.";
+    return "All overrides removed.";
   }
   if (verb === "unset" && rest !== "") return overrides.unset(pathIn(rest)) ? `Removed the override of ${rest}.` : `There is no override of ${rest}.`;
   const change = verb === "set" ? assignment(rest) : undefined;

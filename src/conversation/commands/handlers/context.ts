@@ -5,9 +5,9 @@ import { contextUse } from "./status.ts";
 
 const WHAT = [
   "**Context** is everything the model is sent with a message: the system prompt, the files of the workspace, skills, tools and the conversation.",
-  "/context list - how much space each part takes",
-  "/context detail - the same for each skill and tool",
-  "/context json - the report for programs",
+  "/context list - size of each part",
+  "/context detail - also the size of each skill and tool",
+  "/context json - the report as JSON",
 ].join("\n");
 
 const MOST_LISTED = 30;
@@ -17,9 +17,9 @@ export const context: Handler = async ({ ports, call, key, args }) => {
   const form = args.toLowerCase();
   if (form === "" || form === "help") return WHAT;
   if (form !== "list" && form !== "detail" && form !== "json") return `Unknown form "${args.slice(0, 40)}". Use /context list, detail or json.`;
-  if (!ports.context) return notThere("context", "nothing reports on the system prompt");
+  if (!ports.context) return notThere("context", "this gateway has no context report");
   const [report, entry] = await Promise.all([ports.context.report(key, call.agentId), ports.session.read(key)]);
-  if (!report) return "Nothing is known yet: the report is made with the first answer of a session.";
+  if (!report) return "No report yet: it is created with the first reply of a session.";
   if (form === "json") return `\`\`\`json\n${JSON.stringify({ report, session: tokensOf(entry) }, null, 2)}\n\`\`\``;
   return [...overview(report, entry), ...(form === "detail" ? details(report) : [])].join("\n");
 };
@@ -40,8 +40,8 @@ function overview(report: SystemPromptReport, entry: SessionEntry | undefined): 
     `**Context** (${report.source === "run" ? "of the last run" : "estimate"})`,
     `Workspace: ${report.workspaceDir}`,
     `Bootstrap limit: ${report.bootstrapMaxChars} chars per file, ${report.bootstrapTotalMaxChars} in all`,
-    `Sandbox: ${sandbox.mode}${sandbox.sandboxed ? ", this session is in it" : ""}`,
-    `System prompt (${report.source}): ${size(systemPrompt.chars)}, of it project context ${size(systemPrompt.projectContextChars)}`,
+    `Sandbox: ${sandbox.mode}${sandbox.sandboxed ? ", this session runs in it" : ""}`,
+    `System prompt (${report.source}): ${size(systemPrompt.chars)}, including project context ${size(systemPrompt.projectContextChars)}`,
     "Files:",
     ...files,
     `Skills list: ${size(skills.promptChars)}, ${skills.entries.length} skills`,

@@ -53,14 +53,14 @@ describe("/export-session", () => {
 
   test.each(["../out.html", "/etc/out.html", "~/out.html", "a/../../out.html", "~root/x.html"])("refuses %s", async (path) => {
     const folder = await workspace();
-    expect(await exporting(folder).say(`/export ${path}`)).toContain("into the workspace only");
+    expect(await exporting(folder).say(`/export ${path}`)).toContain("only be exported to the workspace");
     expect(await readdir(folder)).toEqual([]);
   });
 
   test("refuses a link that leads outside", async () => {
     const [folder, outside] = [await workspace(), await workspace()];
     await symlink(outside, join(folder, "link"));
-    expect(await exporting(folder).say("/export link/x.html")).toContain("into the workspace only");
+    expect(await exporting(folder).say("/export link/x.html")).toContain("only be exported to the workspace");
     expect(await readdir(outside)).toEqual([]);
   });
 });

@@ -10,12 +10,12 @@ import type { SessionTranscript } from "../ports.ts";
 /** Writes the session to a page in the agent's workspace, and nowhere else. */
 export const exportSession: Handler = async ({ ports, call, key, args }) => {
   const stored = await ports.session.transcript(key);
-  if (!stored) return "There is nothing to write yet: this session has no conversation.";
+  if (!stored) return "Nothing to export yet: this session has no messages.";
   const transcript = { ...stored, entries: stored.entries.flatMap(shownEntry) };
   const workspace = resolve(await ports.workspace(call.agentId));
   const time = new Date(ports.clock.now()).toISOString().slice(0, 19).replaceAll(":", "-");
   const wanted = args === "" ? `openclaw-session-${transcript.sessionId.slice(0, 8)}-${time}.html` : args;
-  const outside = `Sessions are written into the workspace only. Give a path below ${workspace}.`;
+  const outside = `Sessions can only be exported to the workspace. Use a path below ${workspace}.`;
   const { home } = ports;
   const homely = home === undefined ? wanted : wanted.replace(/^~(?=\/)/, () => home);
   if (homely.startsWith("~") || homely.includes("\0")) return outside;

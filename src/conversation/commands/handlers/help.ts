@@ -23,7 +23,7 @@ export const help: Handler = ({ ports }) => {
     const shown = COMMANDS.filter((command) => names.includes(command.names[0]) && isOn(command, config));
     return `${title}: ${shown.map(usageOf).join(" | ")}`;
   });
-  return ["**Help**", ...lines, "All of them: /commands"].join("\n");
+  return ["**Help**", ...lines, "All commands: /commands"].join("\n");
 };
 
 const TITLES: Readonly<Record<CommandGroup, string>> = {

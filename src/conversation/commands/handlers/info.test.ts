@@ -24,7 +24,7 @@ describe("/help and /commands", () => {
       skills: { list: () => Promise.resolve([{ name: "Git Hub!", description: "Talk to it" }]) },
     };
     const text = await setup({ ports }).say("/commands");
-    expect(text).toContain("/think (/thinking, /t) [text] - How much the model thinks");
+    expect(text).toContain("/think (/thinking, /t) [text] - Set the thinking level");
     expect(text).toContain("**Plugins**\n/pair - Pair a phone");
     expect(text).toContain("**Skills**\n/git_hub [text] - Talk to it");
     expect(text).not.toMatch(/dock|\/bash|\/config/);
@@ -108,8 +108,8 @@ describe("/context", () => {
   });
 
   test("says when nothing is known", async () => {
-    expect(await setup({ ports: { context: { report: () => Promise.resolve(undefined) } } }).say("/context list")).toContain("Nothing is known yet");
-    expect(await setup().say("/context list")).toContain("not there yet");
+    expect(await setup({ ports: { context: { report: () => Promise.resolve(undefined) } } }).say("/context list")).toContain("No report yet");
+    expect(await setup().say("/context list")).toContain("is not available");
   });
 });
 
@@ -135,7 +135,7 @@ describe("/usage", () => {
     expect(await setup({ ports: { usage } }).say("/usage cost")).toBe(
       "**Usage**\nSession: $0.1234 · 1.2k tokens\nToday: $2.00 (partial) · 5.0k tokens\nLast 30 days: cost unknown · 9 tokens",
     );
-    expect(await setup().say("/usage cost")).toContain("not there yet");
+    expect(await setup().say("/usage cost")).toContain("is not available");
   });
 });
 
@@ -148,6 +148,6 @@ describe("/compact and /trace", () => {
 
   test("trace tells the story without secrets", async () => {
     expect(await setup({ ports: { why: (key, id) => Promise.resolve(`${key} ${id ?? "last"} sk-secret`) } }).say("/trace")).toBe(`${KEY} last ***`);
-    expect(await setup().say("/trace")).toContain("not there yet");
+    expect(await setup().say("/trace")).toContain("is not available");
   });
 });

@@ -12,12 +12,12 @@ const LINE_CHARS = 160;
 /** A confirmation refers to what was shown this recently. */
 const VALID_MS = 10 * 60_000;
 
-const REMEMBER = "Usage: /remember <text> writes into today's note; /remember --always <text> into MEMORY.md, which every conversation begins with.";
+const REMEMBER = "Usage: /remember <text> adds to today's note; /remember --always <text> adds to MEMORY.md, which every conversation starts with.";
 const FORGET =
-  "Usage: /forget <text> shows what would be removed from notes and conversations. Then /forget confirm removes all of it, /forget confirm 1 3 only these, /forget cancel nothing.";
+  "Usage: /forget <text> shows what would be removed from notes and conversations. Then /forget confirm removes everything shown, /forget confirm 1 3 only items 1 and 3, and /forget cancel removes nothing.";
 
 export const remember: Handler = async ({ call, ports, args, name }) => {
-  if (!ports.memory) return notThere(name, "this gateway keeps no notes");
+  if (!ports.memory) return notThere(name, "this gateway has no notes");
   const [, flag, text = ""] = /^\s*((?:--|—)always\b)?([\s\S]*)$/.exec(args) ?? [];
   if (text.trim() === "") return REMEMBER;
   const { path, line } = await ports.memory.remember(call.agentId, text, { always: flag !== undefined });
@@ -34,7 +34,7 @@ function where({ kind, path, startLine, at, role }: Report["items"][number]): st
 }
 
 const copiesText = (copies: number): string =>
-  copies === 0 ? "" : ` and ${plural(copies, "record")} that ${copies === 1 ? "repeats" : "repeat"} it (results of tools, deliveries, the queue)`;
+  copies === 0 ? "" : ` and ${plural(copies, "record")} that ${copies === 1 ? "repeats" : "repeat"} it (tool results, deliveries, the queue)`;
 
 function preview(report: Report): string {
   const { items, copies, match } = report;
@@ -49,7 +49,7 @@ function preview(report: Report): string {
     ...lines,
     ...more,
     ...(copies === 0 ? [] : [`Also${copiesText(copies).slice(4)}.`]),
-    "Send /forget confirm to remove it, /forget confirm 1 3 for some of it, /forget cancel to keep it.",
+    "Send /forget confirm to remove everything shown, /forget confirm 1 3 for some items, or /forget cancel to keep it.",
   ].join("\n");
 }
 
@@ -58,7 +58,7 @@ async function show(port: MemoryPort, { call, key, ports }: Handling, text: stri
   if (report.items.length === 0) {
     // The command itself is a record that contains it.
     await port.forget(call.agentId, { text, plan: report.plan });
-    return `Nothing contains that, neither notes nor conversations.\nOut of reach: ${report.unreachable.join("; ")}.`;
+    return `No match in notes or conversations.\nNot covered: ${report.unreachable.join("; ")}.`;
   }
   port.shown.set(key, { text, plan: report.plan, at: ports.clock.now() });
   return buttonsFor(preview(report), [
@@ -71,7 +71,7 @@ async function show(port: MemoryPort, { call, key, ports }: Handling, text: stri
 
 async function confirm(port: MemoryPort, { call, key, ports }: Handling, numbers: readonly string[]): Promise<Answer> {
   const shown = port.shown.get(key);
-  if (!shown || ports.clock.now() - shown.at > VALID_MS) return "Nothing waits for a confirmation. Send /forget with the text first.";
+  if (!shown || ports.clock.now() - shown.at > VALID_MS) return "Nothing to confirm. Send /forget with the text first.";
   const only = numbers.filter((word) => word !== "all").map(Number);
   if (only.some((n) => !Number.isSafeInteger(n) || n < 1)) return FORGET;
   try {
@@ -83,7 +83,7 @@ async function confirm(port: MemoryPort, { call, key, ports }: Handling, numbers
     const places = [...new Set(notes.map(({ path }) => path))];
     return [
       `Removed ${plural(lines, "line")} of notes${places.length === 0 ? "" : ` (${places.join(", ")})`}, ${plural(gone.length - notes.length, "message")}${copiesText(report.copies)}.`,
-      `Out of reach: ${report.unreachable.join("; ")}.`,
+      `Not covered: ${report.unreachable.join("; ")}.`,
     ].join("\n");
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "CONFLICT") throw error;
@@ -94,10 +94,10 @@ async function confirm(port: MemoryPort, { call, key, ports }: Handling, numbers
 export const forget: Handler = async (handling) => {
   const { ports, args, name, key } = handling;
   const port = ports.memory;
-  if (!port) return notThere(name, "this gateway keeps no notes");
+  if (!port) return notThere(name, "this gateway has no notes");
   const [first = "", ...rest] = wordsOf(args);
   if (first === "") return FORGET;
-  if (first.toLowerCase() === "cancel" && rest.length === 0) return port.shown.delete(key) ? "Kept." : "Nothing waits for a confirmation.";
+  if (first.toLowerCase() === "cancel" && rest.length === 0) return port.shown.delete(key) ? "Kept." : "Nothing to confirm.";
   if (first.toLowerCase() === "confirm" && rest.every((word) => /^(?:\d+|all)$/.test(word))) return confirm(port, handling, rest);
   return show(port, handling, args.trim());
 };

@@ -41,9 +41,9 @@ export const compact: Handler = async ({ ports, call, key, args }) => {
 
 /** How the last message was answered. */
 export async function trace({ ports, key, args }: Handling): Promise<string> {
-  if (!ports.why) return "/trace is not there yet: nothing tells the story of a message.";
+  if (!ports.why) return "/trace is not available in this gateway.";
   const story = await ports.why(key, args === "" ? undefined : args.slice(0, 200));
-  return story === undefined || story === "" ? "Nothing is known yet: no message of this session was answered." : ports.redact(story);
+  return story === undefined || story === "" ? "No trace yet: no message in this session has been answered." : ports.redact(story);
 }
 
 const NEXT = { off: "tokens", tokens: "full", full: "off" } as const;
@@ -52,7 +52,7 @@ const NEXT = { off: "tokens", tokens: "full", full: "off" } as const;
 export const usage: Handler = async ({ ports, call, key, args }) => {
   const word = args.toLowerCase();
   if (word === "cost") {
-    if (!ports.usage) return notThere("usage cost", "nothing adds up costs");
+    if (!ports.usage) return notThere("usage cost", "this gateway does not track costs");
     const { session, today, last30Days } = await ports.usage.summary(key);
     return ["**Usage**", `Session: ${total(session)}`, `Today: ${total(today)}`, `Last 30 days: ${total(last30Days)}`].join("\n");
   }
@@ -133,7 +133,7 @@ export async function reset({ ports, call, key, name, args }: Handling): Promise
     kind: "turn",
     text: rest === "" ? GREETING : rest,
     asides: [...(call.canAnswerAside ? [{ text: notice, isStatusNotice: true }] : []), ...said.map((text) => ({ text }))],
-    notes: [`/${reason}: a new session was begun`, ...(hint ? [`the model ${ref} was chosen with it`] : [])],
+    notes: [`/${reason}: a new session was started`, ...(hint ? [`the model ${ref} was selected`] : [])],
   };
   return { turn, said: rest };
 }

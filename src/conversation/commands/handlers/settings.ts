@@ -56,8 +56,8 @@ export async function hintsOf(handling: Handling, wished: Directives): Promise<{
   const mayRise = heardRise && above?.value !== undefined && (await allows(handling, "elevated", { elevatedLevel: above.value }));
   const heardRun = run?.change.execSecurity === "deny" || !unheard;
   const mayRun = heardRun && run !== undefined && (await allows(handling, "exec", { ...run.change }));
-  if (above?.value && !mayRise) notes.push(`/elevated was left out: ${unheard ? "the agent was not addressed" : "it is not permitted here"}`);
-  if (run && !mayRun) notes.push(`/exec was left out: ${heardRun ? "the sender may not loosen how commands run" : "the agent was not addressed"}`);
+  if (above?.value && !mayRise) notes.push(`/elevated was ignored: ${unheard ? "the agent was not mentioned" : "it is not permitted here"}`);
+  if (run && !mayRun) notes.push(`/exec was ignored: ${heardRun ? "the sender is not allowed to loosen exec settings" : "the agent was not mentioned"}`);
   const hints: TurnHints = {
     ...(loud?.value ? { verbose: loud.value } : {}),
     ...(reason?.value ? { reasoning: reason.value } : {}),

@@ -61,8 +61,8 @@ export async function unknownSkill({ ports, call }: Handling, text: string): Pro
   const [wanted = ""] = /^\S{1,64}/.exec(text.slice(head.length)) ?? [];
   const names = (await skillCommands(ports, call.agentId)).map(({ name }) => name);
   const there =
-    names.length === 0 ? "There are no skills to call here." : `Skills: ${names.slice(0, MOST_NAMED).join(", ")}${names.length > MOST_NAMED ? ", …" : ""}`;
-  return answered(wanted === "" ? `Usage: /skill <name> [input]\n${there}` : `No skill is called "${wanted}". ${there}`, "/skill: no such skill");
+    names.length === 0 ? "No skills are available here." : `Skills: ${names.slice(0, MOST_NAMED).join(", ")}${names.length > MOST_NAMED ? ", …" : ""}`;
+  return answered(wanted === "" ? `Usage: /skill <name> [input]\n${there}` : `There is no skill "${wanted}". ${there}`, "/skill: no such skill");
 }
 
 /** A turn with an instruction; or the tool that the skill names, without a model. */
@@ -71,7 +71,7 @@ export async function runSkill({ call, ports }: Handling, skill: SkillCommand, i
   if (tool === undefined) {
     const where = location === undefined ? "" : ` Its instructions are in ${location}: read them first.`;
     const text = `Use the skill "${name}" for this request.${where}${input === "" ? "" : `\n\nUser input:\n${input}`}`;
-    return { kind: "turn", text, asides: [], notes: [`/${command}: the skill ${name} was asked for`] };
+    return { kind: "turn", text, asides: [], notes: [`/${command}: the skill ${name} was requested`] };
   }
   const result = await ports.skills?.callTool?.(call, tool, { command: input, commandName: command, skillName: name });
   if (!result) return answered(`The skill ${name} needs the tool ${tool}, which is not available here.`, `/${command}: no tool ${tool}`);

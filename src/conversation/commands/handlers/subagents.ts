@@ -6,14 +6,14 @@ import type { SubagentsPort, SubagentView } from "../ports.ts";
 
 const USAGE = [
   "**Sub-agents**",
-  "/subagents list - those that run, and those of the last 30 minutes",
-  "/subagents kill <target|all> - stop one with everything it started",
-  "/subagents log <target> [count] [tools] - its last messages",
-  "/subagents info <target> - everything about one",
-  "/subagents send <target> <message> - ask it something and wait for the answer",
-  "/subagents steer <target> <message> - have it go on with a message",
+  "/subagents list - running ones, and those of the last 30 minutes",
+  "/subagents kill <target|all> - stop one and everything it started",
+  "/subagents log <target> [count] [tools] - show its last messages",
+  "/subagents info <target> - show all details of one",
+  "/subagents send <target> <message> - send it a message and wait for the reply",
+  "/subagents steer <target> <message> - redirect it with a message",
   "/subagents spawn <agentId> <task> [--model m] [--thinking level] - start one",
-  "A target is a number of the list, last, a label or its beginning, the beginning of a run id, or a session key.",
+  "A target is a number from the list, last, a label or its beginning, the beginning of a run id, or a session key.",
 ].join("\n");
 const SEND_MS = 30_000;
 const LOG_LINES = 20;
@@ -40,7 +40,7 @@ const kill: Acting = async ({ key }, port, rest) => {
   if (rest === "") return "Usage: /kill <target|all>";
   const { killed, dropped, names, child } = await port.kill(key, rest);
   const below = killed - names.length;
-  const reports = dropped === 0 ? "" : ` ${dropped === 1 ? "1 result is" : `${dropped} results are`} not reported any more.`;
+  const reports = dropped === 0 ? "" : ` ${dropped === 1 ? "1 result is" : `${dropped} results are`} no longer reported.`;
   if (killed > 0) return `Stopped ${names.join(", ")}${below > 0 ? ` and ${below} that it started` : ""}.${reports}`;
   return child ? `${child.name} has already finished.` : `No sub-agent is running.${reports}`;
 };
@@ -51,7 +51,7 @@ const log: Acting = async ({ key, ports }, port, rest) => {
   const words = more.split(/\s+/);
   const count = Math.min(MOST_LOG_LINES, Math.max(1, Number(words.find((word) => /^\d{1,4}$/.test(word)) ?? LOG_LINES)));
   const lines = await port.log(key, target, count, words.includes("tools"));
-  if (lines.length === 0) return "It has said nothing yet.";
+  if (lines.length === 0) return "No messages yet.";
   return ports.redact(lines.map(({ role, text }) => `${role}: ${clip(text.replaceAll(/\s+/g, " "), LINE_CHARS)}`).join("\n"));
 };
 
@@ -88,9 +88,9 @@ const send: Acting = async ({ key, call }, port, rest) => {
   if (message === "") return "Usage: /subagents send <target> <message>";
   call.tookLong?.();
   const outcome = await port.send(key, target, message, SEND_MS);
-  if (!outcome) return "No answer within 30 seconds; /subagents log shows it when it is there.";
+  if (!outcome) return "No reply within 30 seconds; /subagents log shows it when it arrives.";
   if (outcome.status === "error") return `⚠️ It failed: ${outcome.error}`;
-  return outcome.text === "" || outcome.silent === true ? "It answered nothing." : outcome.text;
+  return outcome.text === "" || outcome.silent === true ? "Empty reply." : outcome.text;
 };
 
 const steer: Acting = async ({ key, call }, port, rest) => {
@@ -98,7 +98,7 @@ const steer: Acting = async ({ key, call }, port, rest) => {
   if (message === "") return "Usage: /steer <target> <message>";
   call.tookLong?.();
   const done = await port.steer(key, target, message);
-  return "done" in done ? `${done.done.name} has already finished.` : `Steered ${done.child.name}: it goes on with your message.`;
+  return "done" in done ? `${done.done.name} has already finished.` : `Steered ${done.child.name}: it continues with your message.`;
 };
 
 const OPTION = /(?:^|\s)--(model|thinking)\s+(\S+)/g;
@@ -116,14 +116,14 @@ const spawn: Acting = async ({ key, call, ports }, port, rest) => {
     thinking: options.get("thinking"),
   });
   if (result.status !== "accepted") return `⚠️ Not started: ${result.error}`;
-  return `Started ${agentId} (${result.runId.slice(0, 8)}). The result comes here when it is there.`;
+  return `Started ${agentId} (${result.runId.slice(0, 8)}). The result is posted here when it is ready.`;
 };
 
 const ACTIONS: Readonly<Record<string, Acting>> = { list, kill, log, info, send, steer, tell: steer, spawn, help: async () => USAGE };
 
 async function acting(handling: Handling, action: Acting, rest: string): Promise<Answer> {
   const port = handling.ports.subagents;
-  if (!port) return notThere(handling.name, "nothing starts sub-agents here");
+  if (!port) return notThere(handling.name, "this gateway has no sub-agents");
   try {
     return await action(handling, port, rest);
   } catch (error) {

@@ -49,7 +49,7 @@ export async function modelChooser(ports: CommandPorts, agentId: string): Promis
     }
     const read = readRef(text, aliases, standard.provider);
     if (read && !allowlist.allows(read.ref)) return { refused: notAllowedText(read.ref) };
-    return { refused: `Unknown model "${text.slice(0, 80)}". /models lists what there is.` };
+    return { refused: `Unknown model "${text.slice(0, 80)}". For the available models: /models` };
   }
 
   return { standard, models, aliasOf, exact, choose };

@@ -41,7 +41,7 @@ export async function modelDirective(handling: Handling, typed: string | undefin
   const chooser = await modelChooser(ports, call.agentId);
   if (word.toLowerCase() === "list") return providerList(chooser);
   if (word.toLowerCase() === "status") return { text: await modelStatus(handling, chooser) };
-  if (/^#?\d+$/.test(word)) return { text: "Models have no numbers here. /models lists them; choose one with /model provider/model." };
+  if (/^#?\d+$/.test(word)) return { text: "Models cannot be chosen by number. List them with /models and choose one with /model provider/model." };
   const { name, profile } = profileOf(word);
   const chosen = name.toLowerCase() === "default" ? { ref: chooser.standard } : chooser.choose(name);
   if ("refused" in chosen) return { text: chosen.refused };
@@ -65,7 +65,7 @@ function acknowledgement(
   const isStandard = ref === formatRef(standard);
   const name = chosen.alias === undefined ? ref : `${chosen.alias} (${ref})`;
   const text = isStandard ? `Model reset to the default (${ref}).` : `Model set to ${name}.`;
-  return [text, profile === undefined ? "" : `Credential: ${profile}.`, lowered ? `Thinking lowered to ${lowered}: this model knows no more.` : ""]
+  return [text, profile === undefined ? "" : `Credential: ${profile}.`, lowered ? `Thinking lowered to ${lowered}, the highest level of this model.` : ""]
     .filter(Boolean)
     .join(" ");
 }

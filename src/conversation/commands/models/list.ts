@@ -10,9 +10,9 @@ const BUTTONS_PER_ROW = 2;
 export function providerList({ models }: ModelChooser): Shown {
   const counts = new Map<string, number>();
   for (const { provider } of models) counts.set(provider, (counts.get(provider) ?? 0) + 1);
-  if (counts.size === 0) return { text: "There is no model to choose from yet. Add a credential with `openclaw models auth`." };
+  if (counts.size === 0) return { text: "No models available yet. Add a credential with `openclaw models auth`." };
   const rows = [...counts].sort(([a], [b]) => a.localeCompare(b, "en"));
-  const text = ["**Providers**", ...rows.map(([provider, number]) => `- ${provider} (${number})`), "Models of one: /models <provider>"].join("\n");
+  const text = ["**Providers**", ...rows.map(([provider, number]) => `- ${provider} (${number})`), "Models of a provider: /models <provider>"].join("\n");
   const buttons = rows.map(([provider, number]) => ({ text: `${provider} (${number})`, command: `/models ${provider}` }));
   return buttonsFor(text, inRows(buttons));
 }

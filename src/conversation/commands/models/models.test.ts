@@ -42,7 +42,7 @@ describe("/model", () => {
     expect(await made.say("/model openai/gpt-5.2")).toBe('Model "openai/gpt-5.2" is not allowed. Use /model to list available models.');
     expect(await made.say("/model MINI")).toBe("Model set to mini (openai/gpt-5-mini).");
     expect(await made.say("/model custom/thing")).toBe("Model set to custom/thing.");
-    expect(await made.say("/models")).toBe("**Providers**\n- anthropic (1)\n- custom (1)\n- openai (1)\nModels of one: /models <provider>");
+    expect(await made.say("/models")).toBe("**Providers**\n- anthropic (1)\n- custom (1)\n- openai (1)\nModels of a provider: /models <provider>");
   });
 
   test("with a credential, if it is one", async () => {

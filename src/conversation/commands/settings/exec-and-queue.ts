@@ -26,7 +26,7 @@ export async function exec({ ports, call, key }: Handling, { change, wrong }: No
   if (verdict.kind !== "allowed") return refused(verdict, { ports, call });
   await ports.session.patch(key, call.agentId, verdict.patch);
   const parts = Object.entries(change).map(([field, value]) => `${field.slice("exec".length).toLowerCase()}=${value}`);
-  const whose = verdict.granted ? " Where that is freer than the configuration, it holds for messages of owners." : "";
+  const whose = verdict.granted ? " Where this is less strict than the configuration, it applies to messages from owners only." : "";
   return `Exec for this session: ${parts.join(" ")}.${whose}`;
 }
 
@@ -58,9 +58,9 @@ async function execInForce({ ports, call, key }: Of): Promise<string> {
   return [
     `Exec: ${ruleText(inForce)} node=${settings.node ?? "(unset)"}.`,
     `Configuration: ${ruleText(applied(execSettings(use.config, call.agentId, {})))}.`,
-    `This session: ${names.length === 0 ? "nothing chosen" : names.join(" ")}${unheld.length === 0 ? "" : ` (not in force for you: ${unheld.join(" ")})`}.`,
-    ...(isStricter ? [`The approvals file narrows it to security=${stored.security} ask=${stored.ask}.`] : []),
-    `Anyone who may write here may narrow it; ${widen === undefined ? "you may also loosen it, within the configuration" : `loosening it needs ${widen === "owner" ? "an owner" : `the scope ${widen}`}`}.`,
+    `This session: ${names.length === 0 ? "nothing set" : names.join(" ")}${unheld.length === 0 ? "" : ` (not in force for you: ${unheld.join(" ")})`}.`,
+    ...(isStricter ? [`The approvals file restricts it to security=${stored.security} ask=${stored.ask}.`] : []),
+    `Anyone who may write here can tighten it; ${widen === undefined ? "you can also loosen it, within the configuration" : `loosening it needs ${widen === "owner" ? "an owner" : `the scope ${widen}`}`}.`,
     `Options: ${EXEC_OPTIONS}.`,
   ].join("\n");
 }
@@ -83,7 +83,7 @@ export async function judged(name: "exec" | "elevated", { ports, call, key }: Of
 
 export function refused(verdict: Exclude<ChangeVerdict, { kind: "allowed" }>, of: Pick<Of, "ports" | "call">): string {
   if (verdict.kind === "beyond") return `Nothing was changed: ${verdict.text}.`;
-  return `Nothing was changed. ${refusalText("loosen how commands run", verdict.missing, of)}`;
+  return `Nothing was changed. ${refusalText("loosen exec settings", verdict.missing, of)}`;
 }
 
 const NO_QUEUE = { queueMode: null, queueDebounceMs: null, queueCap: null, queueDrop: null };

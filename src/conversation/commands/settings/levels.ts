@@ -8,7 +8,7 @@ import { choiceUse, judged, refused } from "./exec-and-queue.ts";
 
 type Wish<K extends "think" | "verbose" | "reasoning" | "elevated"> = NonNullable<Directives[K]>;
 
-const unknown = (what: string, word: string, choices: readonly string[]): string => `"${word}" is no ${what}. Choose ${choices.join(", ")}.`;
+const unknown = (what: string, word: string, choices: readonly string[]): string => `Invalid ${what} "${word}". Choose ${choices.join(", ")}.`;
 const shown = (what: string, now: string, choices: readonly string[]): string => `${what}: ${now}. Choose ${choices.join(", ")}.`;
 
 export async function think({ ports, call, key }: Handling, { value, word }: Wish<"think">): Promise<string> {
@@ -21,7 +21,7 @@ export async function think({ ports, call, key }: Handling, { value, word }: Wis
     return shown("Thinking", thinkingLevel(ports.config.current(), entry, { modelDefault: thinkingDefault }).value, levels);
   }
   const level = levelFor(value, levels);
-  if (level === undefined) return `${ref.provider}/${ref.id} does not know the thinking level ${value}. Choose ${levels.join(", ")}.`;
+  if (level === undefined) return `${ref.provider}/${ref.id} does not support the thinking level ${value}. Choose ${levels.join(", ")}.`;
   await ports.session.patch(key, call.agentId, { thinkingLevel: level });
   return level === "off" ? "Thinking is off." : `Thinking: ${level}.`;
 }
@@ -37,7 +37,7 @@ export async function verbose({ ports, call, key }: Handling, { value, word }: W
   if (word !== undefined) return unknown("verbose level", word, choices);
   if (value === undefined) return shown("Verbose", verboseLevel(ports.config.current(), await ports.session.read(key)).value, choices);
   await ports.session.patch(key, call.agentId, { verboseLevel: value });
-  return { off: "Verbose is off.", on: "Verbose: each tool is shown when it starts.", full: "Verbose: tools are shown with what they give." }[value];
+  return { off: "Verbose is off.", on: "Verbose: each tool is shown when it starts.", full: "Verbose: tools are shown with their output." }[value];
 }
 
 export async function reasoning({ ports, call, key }: Handling, { value, word }: Wish<"reasoning">): Promise<string> {
@@ -47,7 +47,7 @@ export async function reasoning({ ports, call, key }: Handling, { value, word }:
   if (value === undefined) return shown("Reasoning", now, choices);
   await ports.session.patch(key, call.agentId, { reasoningLevel: value === "off" ? null : value });
   if (value !== now) await ports.systemEvent?.(key, `Reasoning is now ${value === "off" ? "hidden" : value === "on" ? "shown" : "streamed"}.`);
-  return { off: "Reasoning is hidden.", on: "Reasoning is shown as a message of its own.", stream: "Reasoning is streamed where the platform can show it." }[
+  return { off: "Reasoning is hidden.", on: "Reasoning is shown as a separate message.", stream: "Reasoning is streamed where the platform supports it." }[
     value
   ];
 }
@@ -69,7 +69,7 @@ export async function elevated({ ports, call, key }: Handling, { value, word }: 
     off: "Elevated is off: commands stay in the sandbox.",
     on: "Elevated: commands run on the host, approvals apply.",
     ask: "Elevated: commands run on the host, approvals apply.",
-    full: "Elevated: commands run on the host without approvals, as far as tools.exec and the file of approvals allow it.",
+    full: "Elevated: commands run on the host without approvals, as far as tools.exec and the approvals file allow.",
   }[value];
-  return runtime === "direct" && value !== "off" ? `${text} This session is in no sandbox, so it changes little.` : text;
+  return runtime === "direct" && value !== "off" ? `${text} This session is not sandboxed, so this has little effect.` : text;
 }

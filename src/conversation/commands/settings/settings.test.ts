@@ -4,15 +4,15 @@ import { setup } from "../commands.fixture.ts";
 describe("levels", () => {
   test.each([
     ["/think", "Thinking: low. Choose off, minimal, low, medium, high."],
-    ["/think bogus", '"bogus" is no thinking level. Choose off, minimal, low, medium, high.'],
-    ["/think xhigh", "anthropic/claude-opus-4-6 does not know the thinking level xhigh. Choose off, minimal, low, medium, high."],
+    ["/think bogus", 'Invalid thinking level "bogus". Choose off, minimal, low, medium, high.'],
+    ["/think xhigh", "anthropic/claude-opus-4-6 does not support the thinking level xhigh. Choose off, minimal, low, medium, high."],
     ["/verbose", "Verbose: off. Choose on, full, off."],
-    ["/verbose loud", '"loud" is no verbose level. Choose on, full, off.'],
+    ["/verbose loud", 'Invalid verbose level "loud". Choose on, full, off.'],
     ["/reasoning", "Reasoning: off. Choose on, off, stream."],
     ["/elevated", "Elevated: on. Choose on, off, ask, full."],
     [
       "/exec",
-      "Exec: host=gateway security=allowlist ask=on-miss node=(unset).\nConfiguration: host=gateway security=allowlist ask=on-miss.\nThis session: nothing chosen.\nAnyone who may write here may narrow it; you may also loosen it, within the configuration.\nOptions: host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>.",
+      "Exec: host=gateway security=allowlist ask=on-miss node=(unset).\nConfiguration: host=gateway security=allowlist ask=on-miss.\nThis session: nothing set.\nAnyone who may write here can tighten it; you can also loosen it, within the configuration.\nOptions: host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>.",
     ],
     ["/exec host=moon", "Not understood: host=moon. Options: host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>."],
     [
@@ -77,8 +77,8 @@ test("/exec without a value tells what is in force, what narrows it, and who may
     "Exec: host=gateway security=deny ask=always node=(unset).",
     "Configuration: host=gateway security=full ask=off.",
     "This session: security=allowlist.",
-    "The approvals file narrows it to security=deny ask=always.",
-    "Anyone who may write here may narrow it; loosening it needs an owner.",
+    "The approvals file restricts it to security=deny ask=always.",
+    "Anyone who may write here can tighten it; loosening it needs an owner.",
   ]);
   // A session's choice that nobody may make any more is shown as what it is.
   const stale = setup({ entry: { execSecurity: "full" }, ports: { choice } });

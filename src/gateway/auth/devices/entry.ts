@@ -5,7 +5,7 @@ import { sameKey } from "./identity.ts";
 import { definedInfo, parseRecord, recordData, requestOf, type DeviceRecord } from "./records.ts";
 import type { DeviceTokens } from "./tokens.ts";
 import { coversAll, scopesFor, union } from "./grants.ts";
-import { PAIRING_TTL_MS, type Decider, type Entry, type EntryRequest, type PairingDeps, type PairingEvent } from "./pairing.ts";
+import { PAIRING_TTL_MS, type PairingCaller, type Entry, type EntryRequest, type PairingDeps, type PairingEvent } from "./pairing.ts";
 import type { Revocation } from "../revocation.ts";
 import type { Turns } from "../../turns.ts";
 
@@ -13,8 +13,8 @@ export interface EntryDeps extends PairingDeps {
   readonly turns: Turns;
   readonly tokens: DeviceTokens;
   readonly emit: (event: PairingEvent) => void;
-  readonly resolved: (requestId: string, deviceId: string, decision: "approved" | "rejected") => void;
-  readonly revoked: (revocation: Revocation, by?: Decider) => void;
+  readonly emitResolved: (requestId: string, deviceId: string, decision: "approved" | "rejected") => void;
+  readonly emitRevoked: (revocation: Revocation, by?: PairingCaller) => void;
 }
 
 /** Requests that may wait at once: strangers cannot fill the store. */
@@ -56,12 +56,12 @@ async function approveSilently(request: EntryRequest, asked: readonly string[], 
     ["devices.put", { id: deviceId, publicKey, data: recordData(deviceId, publicKey, record) }],
     ["devices.token.put", { deviceId, role, token: deps.tokens.make(), scopes }],
   ]);
-  if (known.token) deps.revoked({ deviceId, role, cause: "rotated" });
-  deps.resolved(deps.ids.uuid(), deviceId, "approved");
+  if (known.token) deps.emitRevoked({ deviceId, role, cause: "rotated" });
+  deps.emitResolved(deps.ids.uuid(), deviceId, "approved");
   return issued(row, role);
 }
 
-/** Leaves a request behind. While one of the device waits, that one stays as it is. */
+/** Stores a pairing request. A pending request of the same device is left unchanged. */
 async function ask(request: EntryRequest, asked: readonly string[], known: Known, { store, clock, ids, emit }: EntryDeps): Promise<string | undefined> {
   const { deviceId, publicKey, role } = request;
   const now = clock.now();
@@ -107,15 +107,15 @@ export async function enterDevice(request: EntryRequest, deps: EntryDeps): Promi
   }
   return deps.turns(deviceId, async () => {
     const known = await lookUp(request, deps);
-    const meanwhile = current(known);
-    if (meanwhile) return { ok: true, issued: meanwhile };
+    const token = current(known);
+    if (token) return { ok: true, issued: token };
     if (!isApproved(known, role, asked)) {
       if (!request.local) return { ok: false, requestId: await ask(request, asked, known, deps) };
       return { ok: true, issued: await approveSilently(request, asked, known, deps) };
     }
     const scopes = union(known.token?.scopes ?? [], asked);
     const row = await deps.store.write("devices.token.put", { deviceId, role, token: deps.tokens.make(), scopes });
-    if (known.token) deps.revoked({ deviceId, role, cause: "rotated" });
+    if (known.token) deps.emitRevoked({ deviceId, role, cause: "rotated" });
     return { ok: true, issued: issued(row, role) };
   });
 }

@@ -24,6 +24,8 @@ export interface NodePairing {
   list(): Promise<{ readonly pending: readonly NodeRequest[]; readonly paired: readonly PairedNode[] }>;
   approve(requestId: string): Promise<{ readonly requestId: string; readonly node: PairedNode }>;
   reject(requestId: string): Promise<{ readonly requestId: string; readonly nodeId: string }>;
+  /** Its token is worth nothing from then on. */
+  remove(nodeId: string): Promise<{ readonly nodeId: string }>;
   verify(nodeId: string, token: string): Promise<{ readonly ok: boolean; readonly node?: PairedNode }>;
   rename(nodeId: string, displayName: string): Promise<{ readonly nodeId: string; readonly displayName: string }>;
   onEvent(listener: (event: NodePairingEvent) => void): Disposable;
@@ -65,7 +67,7 @@ export function createNodePairing({ store, clock, ids, random }: NodePairingDeps
   const { emit, on: onEvent } = createListeners<NodePairingEvent>();
   const waiting = () => store.read("pairing.list", { kind: "node", now: clock.now() });
   const find = async (requestId: string) => (await waiting()).find((row) => row.id === requestId);
-  const resolved = (requestId: string, nodeId: string, decision: "approved" | "rejected"): void =>
+  const emitResolved = (requestId: string, nodeId: string, decision: "approved" | "rejected"): void =>
     emit({ event: "node.pair.resolved", payload: { requestId, nodeId, decision, ts: clock.now() } });
   const load = async (nodeId: string): Promise<PairedNode | undefined> => {
     const id = rowId(nodeId);
@@ -78,7 +80,7 @@ export function createNodePairing({ store, clock, ids, random }: NodePairingDeps
       const { nodeId, idempotencyKey: _, ...fields } = params;
       const pending = await waiting();
       if (pending.length >= MAX_PENDING && !pending.some((row) => row.subject === nodeId)) {
-        throw new AppError("OVERLOADED", `${MAX_PENDING} nodes already wait for approval; approve or reject some, or wait 5 minutes`);
+        throw new AppError("OVERLOADED", `${MAX_PENDING} nodes are already waiting for approval; approve or reject some, or wait 5 minutes`);
       }
       const isRepair = (await store.read("devices.get", { id: rowId(nodeId) })) !== undefined;
       const { created, request: row } = await store.write("pairing.request", {
@@ -111,7 +113,7 @@ export function createNodePairing({ store, clock, ids, random }: NodePairingDeps
           ["devices.put", { id, publicKey: "", data: fields }],
           ["devices.token.put", { deviceId: id, role: ROLE, token: random.bytes(32).toString("base64url"), scopes: [] }],
         ]);
-        resolved(requestId, nodeId, "approved");
+        emitResolved(requestId, nodeId, "approved");
         return { requestId, node: (await load(nodeId))! };
       });
     },
@@ -120,9 +122,15 @@ export function createNodePairing({ store, clock, ids, random }: NodePairingDeps
       const found = await find(requestId);
       const taken = found && (await turns(found.subject, () => store.write("pairing.take", { id: requestId })));
       if (!taken) throw unknown("requestId");
-      resolved(requestId, taken.subject, "rejected");
+      emitResolved(requestId, taken.subject, "rejected");
       return { requestId, nodeId: taken.subject };
     },
+
+    remove: (nodeId) =>
+      turns(nodeId, async () => {
+        if (!(await store.write("devices.delete", { id: rowId(nodeId) })).deleted) throw unknown("nodeId");
+        return { nodeId };
+      }),
 
     async verify(nodeId, token) {
       const node = await load(nodeId);
@@ -132,7 +140,7 @@ export function createNodePairing({ store, clock, ids, random }: NodePairingDeps
     rename: (nodeId, written) =>
       turns(nodeId, async () => {
         const displayName = printableName(written);
-        if (displayName === "") throw new AppError("INVALID_INPUT", "the name has no character that can be printed");
+        if (displayName === "") throw new AppError("INVALID_INPUT", "the name has no printable characters");
         const row = await store.read("devices.get", { id: rowId(nodeId) });
         if (!row) throw unknown("nodeId");
         await store.write("devices.put", { id: row.id, publicKey: row.publicKey, data: { ...fieldsOf(row.data), displayName } });

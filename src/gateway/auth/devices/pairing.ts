@@ -17,13 +17,13 @@ export type PairingEvent =
   | { readonly event: "device.pair.requested"; readonly payload: EventPayload<"device.pair.requested"> }
   | { readonly event: "device.pair.resolved"; readonly payload: EventPayload<"device.pair.resolved"> };
 
-/** Who decides. Nobody grants more than they have, and a client that revokes its own access still gets the response. */
-export interface Decider {
+/** The client that makes a change. It cannot grant more than it has, and still gets the response when it revokes its own access. */
+export interface PairingCaller {
   readonly scopes: Iterable<string>;
   readonly connId?: string;
 }
 
-/** A device that has proved its key and asks to come in. */
+/** A device that has proved its key and asks for access. */
 export interface EntryRequest {
   readonly deviceId: string;
   readonly publicKey: string;
@@ -36,22 +36,22 @@ export interface EntryRequest {
 
 export type Entry = { readonly ok: true; readonly issued: IssuedToken } | { readonly ok: false; readonly requestId: string | undefined };
 
-/** `not-paired`: the device has no token of any role, so none of its own can have been meant. */
+/** `not-paired`: the device has no token for any role, so the token cannot be one of its own. */
 export type TokenVerdict = "fits" | "mismatch" | "not-paired";
 
-/** Devices: who asks, who is in, with which roles, scopes and tokens. */
+/** Devices: pending requests, and paired devices with their roles, scopes and tokens. */
 export interface Pairing {
   list(): Promise<{ readonly pending: readonly PairingRequest[]; readonly paired: readonly PairedDevice[] }>;
   /** Throws `INVALID_INPUT` `unknown requestId`, also for all but the first of several approvals. */
-  approve(requestId: string, by: Decider): Promise<{ readonly requestId: string; readonly device: PairedDevice }>;
+  approve(requestId: string, by: PairingCaller): Promise<{ readonly requestId: string; readonly device: PairedDevice }>;
   reject(requestId: string): Promise<{ readonly requestId: string; readonly deviceId: string }>;
-  remove(deviceId: string, by?: Decider): Promise<{ readonly deviceId: string }>;
-  /** Makes a new token for a role; the old one is worth nothing from now on. Its scopes are never wider than what was approved. */
-  rotate(input: RotateInput, by: Decider): Promise<Rotated>;
-  revoke(input: { readonly deviceId: string; readonly role: string }, by?: Decider): Promise<{ deviceId: string; role: string; revokedAtMs: number }>;
-  /** `fits` when this is the device's living token for the role and its scopes cover those asked for. */
+  remove(deviceId: string, by?: PairingCaller): Promise<{ readonly deviceId: string }>;
+  /** Issues a new token for a role and invalidates the old one. Its scopes are never wider than what was approved. */
+  rotate(input: RotateInput, by: PairingCaller): Promise<Rotated>;
+  revoke(input: { readonly deviceId: string; readonly role: string }, by?: PairingCaller): Promise<{ deviceId: string; role: string; revokedAtMs: number }>;
+  /** `fits` when this is the device's current token for the role and its scopes cover the requested ones. */
   verifyToken(input: { readonly deviceId: string; readonly role: string; readonly token: string; readonly scopes: readonly string[] }): Promise<TokenVerdict>;
-  /** Lets a device in with what was approved, or leaves a request behind. */
+  /** Admits a device with its approved access, or stores a pairing request. */
   enter(request: EntryRequest): Promise<Entry>;
   /** Called with what operators are notified about. */
   onEvent(listener: (event: PairingEvent) => void): Disposable;

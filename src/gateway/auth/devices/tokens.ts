@@ -4,7 +4,7 @@ import type { Random } from "../../../base/random.ts";
 import type { Store } from "../../../store/index.ts";
 import { isDeviceId, parseRecord } from "./records.ts";
 import { coversAll, firstUncovered, union } from "./grants.ts";
-import type { Decider, Pairing } from "./pairing.ts";
+import type { PairingCaller, Pairing } from "./pairing.ts";
 import type { Revocation } from "../revocation.ts";
 import { equalSecrets } from "../../../base/equal-secrets.ts";
 import type { Turns } from "../../turns.ts";
@@ -12,7 +12,7 @@ import type { Turns } from "../../turns.ts";
 export interface RotateInput {
   readonly deviceId: string;
   readonly role: string;
-  /** Those of the token before it when left out. */
+  /** Default: the scopes of the current token. */
   readonly scopes?: readonly string[] | undefined;
 }
 
@@ -29,27 +29,27 @@ export interface DeviceTokensDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly turns: Turns;
-  readonly revoked: (revocation: Revocation, by?: Decider) => void;
+  readonly emitRevoked: (revocation: Revocation, by?: PairingCaller) => void;
 }
 
 export interface DeviceTokens extends Pick<Pairing, "rotate" | "revoke"> {
   /** A new token's text: 32 random bytes. */
   make(): string;
   verify: Pairing["verifyToken"];
-  /** Notes that a token was used; now and then is enough. */
+  /** Records that a token was used, at most once per `USED_EVERY_MS`. */
   used(token: { readonly deviceId: string; readonly role: string; readonly lastUsedAt: number | null }): void;
 }
 
-/** A use is written down again when the last note is older than this. */
+/** Minimum time between two records of use. */
 const USED_EVERY_MS = 60_000;
 
 const unknownRole = (): AppError => new AppError("INVALID_INPUT", "unknown deviceId/role");
 
 /**
- * Tokens of devices, one per role. They are kept as they are, not as hashes: by the protocol a device that proves its key gets its
- * current token again.
+ * Device tokens, one per role. They are stored as plain text, not as hashes: the protocol returns the current token to a device that
+ * proves its key.
  */
-export function createDeviceTokens({ store, clock, random, turns, revoked }: DeviceTokensDeps): DeviceTokens {
+export function createDeviceTokens({ store, clock, random, turns, emitRevoked }: DeviceTokensDeps): DeviceTokens {
   const make = (): string => random.bytes(32).toString("base64url");
   const tokenOf = async (deviceId: string, role: string) => (await store.read("devices.tokens", { deviceId })).find((row) => row.role === role);
 
@@ -66,7 +66,7 @@ export function createDeviceTokens({ store, clock, random, turns, revoked }: Dev
 
     used({ deviceId, role, lastUsedAt }) {
       if (lastUsedAt !== null && clock.now() - lastUsedAt < USED_EVERY_MS) return;
-      // Nobody waits for this note, and a store that fails says so elsewhere.
+      // Nothing waits for this write, and store failures are reported elsewhere.
       store.write("devices.token.used", { deviceId, role }).catch(() => {});
     },
 
@@ -81,7 +81,7 @@ export function createDeviceTokens({ store, clock, random, turns, revoked }: Dev
         const missing = firstUncovered(by.scopes, wanted);
         if (missing !== undefined) throw new AppError("INVALID_INPUT", `missing scope: ${missing}`);
         const row = await store.write("devices.token.put", { deviceId, role, token: make(), scopes: wanted });
-        revoked({ deviceId, role, cause: "rotated" }, by);
+        emitRevoked({ deviceId, role, cause: "rotated" }, by);
         return { deviceId, role, token: row.token, scopes: row.scopes, rotatedAtMs: row.rotatedAt ?? row.createdAt };
       }),
 
@@ -90,7 +90,7 @@ export function createDeviceTokens({ store, clock, random, turns, revoked }: Dev
         if (!isDeviceId(deviceId) || !(await tokenOf(deviceId, role))) throw unknownRole();
         await store.write("devices.token.revoke", { deviceId, role });
         const row = await tokenOf(deviceId, role);
-        revoked({ deviceId, role, cause: "revoked" }, by);
+        emitRevoked({ deviceId, role, cause: "revoked" }, by);
         return { deviceId, role, revokedAtMs: row?.revokedAt ?? clock.now() };
       }),
   };

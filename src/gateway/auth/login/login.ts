@@ -38,7 +38,7 @@ export interface LoginDeps {
 const LOGIN_SCOPES = ["operator.admin", "operator.approvals", "operator.pairing"];
 
 const NEEDS_DEVICE =
-  "a login link needs the browser's own key as device: {id, publicKey}, which browsers make on secure pages only: open the page over HTTPS or as http://localhost";
+  "a login link needs the browser's key as device: {id, publicKey}, which browsers create only on secure pages: open the page over HTTPS or at http://localhost";
 
 const refused = (status: 400 | 401, message: string): LoginVerdict => ({ ok: false, status, message });
 
@@ -49,19 +49,19 @@ export function createLogin({ codes, attempts, pairing, peerOf }: LoginDeps): Lo
       const peer = peerOf(request);
       const retryAfterMs = attempts.lockedFor(peer);
       if (retryAfterMs !== undefined) return { ok: false, status: 429, message: "Too many failed attempts; try again later", retryAfterMs };
-      if (typeof code !== "string" || code === "") return refused(400, "code is missing: expected the text behind #code= of a login link");
+      if (typeof code !== "string" || code === "") return refused(400, "code is missing: expected the part after #code= of a login link");
       if (device === undefined || device === null) return refused(400, NEEDS_DEVICE);
       const known = deviceKey(device);
-      if (!known) return refused(400, "device is not one: expected the raw ed25519 publicKey in base64url, and as id its SHA-256 in hex");
+      if (!known) return refused(400, "device is invalid: expected publicKey as a raw ed25519 key in base64url, and id as its SHA-256 in hex");
       await attempts.pace(peer);
       if (!codes.take(code)) {
         attempts.fail(peer);
-        return refused(401, "this login link was used already or is too old; get another one with: openclaw dashboard");
+        return refused(401, "this login link was already used or has expired; get a new one with: openclaw dashboard");
       }
       const info = { clientId: "openclaw-control-ui", clientMode: "webchat", platform: "web", remoteIp: peer.ip };
       // Creating the code was the approval, as presence on this machine is for local users.
       const entry = await pairing.enter({ ...known, info, role: "operator", scopes: LOGIN_SCOPES, local: true });
-      if (!entry.ok) throw new AppError("INTERNAL", "a device that was let in by a code has to be approved");
+      if (!entry.ok) throw new AppError("INTERNAL", "a device that signed in with a code must be approved");
       return { ok: true, role: entry.issued.role, scopes: LOGIN_SCOPES, deviceToken: entry.issued.deviceToken };
     },
   };

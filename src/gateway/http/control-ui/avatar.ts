@@ -84,7 +84,7 @@ export async function sendAvatar({ request, response, path, query }: Exchange, {
     const own = picture && avatar?.kind === "file" ? below(base, `avatar/${agentId}`) : undefined;
     return sendJson(response, 200, { avatarUrl: own ?? (avatar?.kind === "file" ? null : (avatar?.url ?? null)) });
   }
-  if (!picture) return sendError(response, { status: 404, message: "this agent has no picture here", type: "not_found" });
+  if (!picture) return sendError(response, { status: 404, message: "this agent has no avatar file", type: "not_found" });
   const { bytes, type } = picture;
   const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 27)}"`;
   const caching = { "cache-control": "no-cache", etag };

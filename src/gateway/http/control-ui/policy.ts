@@ -5,7 +5,8 @@ const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/i;
 
 /**
  * What the page may do: load its own files and talk to its own gateway. Some browsers do not count a WebSocket to the page's own host as `'self'`, so that
- * it is named. lit makes its templates under the one policy that trusted types allow.
+ * it is named. Trusted types allow three policies: lit's for its templates, one for the thread that draws diagrams,
+ * and one for the worker that opens the page while the gateway is away.
  */
 export function pagePolicy(host: string | undefined): string {
   const named = host !== undefined && HOST.test(host);
@@ -26,7 +27,7 @@ export function pagePolicy(host: string | undefined): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types lit-html",
+    "trusted-types lit-html openclaw-worker openclaw-offline",
   ].join("; ");
 }
 

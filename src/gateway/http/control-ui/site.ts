@@ -1,13 +1,15 @@
 import { resolve } from "node:path";
+import type { OutgoingHttpHeaders } from "node:http";
+import type { FileHandle } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
 import { openBelow } from "../../../base/open-below.ts";
 import { webFileType } from "../../../base/web-file-types.ts";
 import { defaultAgentId, type Config, type OpenClawConfig } from "../../../config/index.ts";
 import { sendError, sendJson, sendText } from "../reply.ts";
 import type { Exchange } from "../route.ts";
 import { basePathOf, below, restOf } from "../../base-path.ts";
-import { sendFile } from "./files.ts";
-import { acceptedEncodings } from "./negotiation.ts";
-import { pageHeaders } from "./policy.ts";
+import { acceptedEncodings, isKnown, SUFFIX, type Encoding } from "./negotiation.ts";
+import { pageHeaders, fileHeaders } from "./policy.ts";
 import type { ControlUiDeps } from "./routes.ts";
 import { parseJsonObject } from "../body.ts";
 import type { HttpAuth } from "../guard.ts";
@@ -19,7 +21,7 @@ const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#$
 /** Why there is no Control UI, and what to do about it. */
 const WHY_NONE = {
   "not-built":
-    "The Control UI is not built here: <code>npm run build</code> in a checkout does it, or <code>gateway.controlUi.root</code> names a folder that has it.",
+    "The Control UI is not built: run <code>npm run build</code> in the checkout, or set <code>gateway.controlUi.root</code> to a folder that contains it.",
   off: "The Control UI is turned off by <code>gateway.controlUi.enabled</code>.",
 } as const;
 
@@ -36,7 +38,7 @@ function welcomePage({ status, version }: Pick<HealthReport, "status" | "version
 <h1>OpenClaw gateway</h1>
 <p><span class="status">${escape(status)}</span> version ${escape(version)}</p>
 <p>The gateway is running. ${WHY_NONE[why]}</p>
-<p><code>openclaw status</code> tells more, <code>openclaw logs --follow</code> shows what happens.</p>
+<p>Run <code>openclaw status</code> for details, or <code>openclaw logs --follow</code> to follow the log.</p>
 </html>
 `;
 }
@@ -98,6 +100,46 @@ const WELCOME_HEADERS = {
   "x-frame-options": "DENY",
 };
 
+/** Named after its content by the build, so that it never changes. */
+const HASHED = /^assets\/(?:.+\/)?[^/]+-[\w-]{8,}\.[a-z0-9]+$/;
+const FOR_EVER = "public, max-age=31536000, immutable";
+
+interface Opened {
+  readonly handle: FileHandle;
+  readonly encoding: Encoding;
+}
+
+/** The best form that is there and that the caller takes. */
+async function openBest(folder: string, name: string, header: string | undefined): Promise<Opened | undefined> {
+  for (const encoding of acceptedEncodings(header)) {
+    const handle = await openBelow(folder, name + SUFFIX[encoding]);
+    if (handle) return { handle, encoding };
+  }
+  return undefined;
+}
+
+/** Sends a file of the page. False when there is none of this name. */
+async function sendFile({ request, response }: Pick<Exchange, "request" | "response">, folder: string, name: string): Promise<boolean> {
+  const type = webFileType(name);
+  const found = type === undefined ? undefined : await openBest(folder, name, request.headers["accept-encoding"]?.toString());
+  if (type === undefined || !found) return false;
+  const { encoding } = found;
+  await using handle = found.handle;
+  const { size, mtimeMs, ctimeMs } = await handle.stat();
+  const etag = `"${[size, mtimeMs, ctimeMs].map((part) => Math.round(part).toString(36)).join("-")}${SUFFIX[encoding]}"`;
+  const caching: OutgoingHttpHeaders = { "cache-control": HASHED.test(name) ? FOR_EVER : "no-cache", etag, vary: "Accept-Encoding" };
+  if (isKnown(request.headers["if-none-match"], etag)) {
+    response.writeHead(304, caching).end();
+    return true;
+  }
+  const encoded = encoding === "identity" ? {} : { "content-encoding": encoding };
+  response.writeHead(200, { ...fileHeaders(type), ...caching, ...encoded, "content-type": type, "content-length": size });
+  if (request.method === "HEAD" || size === 0) response.end();
+  // Read as it is taken: callers that do not read hold no file in memory. One that leaves is no failure.
+  else await pipeline(handle.createReadStream({ autoClose: false, end: size - 1 }), response).catch(() => response.destroy());
+  return true;
+}
+
 /** What the build leaves in the page for its real address. */
 const PLACEHOLDER = /<base href="\.\/"\s*\/?>/;
 /** A smaller page fits into the first packet anyway. */
@@ -147,7 +189,7 @@ async function sendPage({ request, response }: Exchange, folder: string, base: s
 const isFileName = (rest: string): boolean => /^assets(?:\/|$)/.test(rest) || (!rest.includes("/") && webFileType(rest) !== undefined);
 
 export function createSite({ auth, config, health, uiFolder, runnable = (text) => text }: ControlUiDeps): Site {
-  const missing = ({ response, path }: Exchange): void => sendError(response, { status: 404, message: `nothing at ${path}`, type: "not_found" });
+  const missing = ({ response, path }: Exchange): void => sendError(response, { status: 404, message: `not found: ${path}`, type: "not_found" });
 
   function welcome({ response }: Exchange): void {
     const off = config.current.gateway?.controlUi?.enabled === false;

@@ -95,7 +95,7 @@ function parseMessages(messages: unknown): { readonly turns: readonly Turn[]; re
 /** What would change the answer and cannot be honoured. */
 function checkSupported(body: Readonly<Record<string, unknown>>): void {
   const { functions, response_format: format, n, modalities } = body;
-  if (Array.isArray(functions) && functions.length > 0) throw unsupported("`functions`, which `tools` has replaced", "functions");
+  if (Array.isArray(functions) && functions.length > 0) throw unsupported("`functions` (use `tools`)", "functions");
   if (isRecord(format) && format["type"] !== "text") throw unsupported("a response format other than text", "response_format");
   if (n !== undefined && n !== null && n !== 1) throw unsupported("more than one choice (n)", "n");
   if (Array.isArray(modalities) && modalities.includes("audio")) throw unsupported("audio output", "modalities");

@@ -17,7 +17,7 @@ function dataSource(data: string, at: string, facts: { readonly name: string | u
 }
 
 function urlSource(url: string, at: string, name: string | undefined): FileSource {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw invalid(`${at}: the address of a file begins with http:// or https://`, at);
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw invalid(`${at}: the URL of a file must begin with http:// or https://`, at);
   return { at, url, name: name ?? (new URL(url).pathname.split("/").at(-1) || undefined) };
 }
 
@@ -29,7 +29,7 @@ export function fileAt(part: Readonly<Record<string, unknown>>, at: string): Fil
   const { source } = part;
   if (data !== undefined) return dataSource(data, at, { name });
   if (url !== undefined) return urlSource(url, at, name);
-  if (part["file_id"] !== undefined) throw unsupported("files by their id", at);
+  if (part["file_id"] !== undefined) throw unsupported("files by id", at);
   if (!isRecord(source)) throw invalid(`${at} must have file_data, file_url or a source`, at);
   const unknown = Object.keys(source).find((key) => !SOURCE_KEYS.includes(key));
   if (unknown !== undefined) throw invalid(`${at}.source: unexpected property '${unknown.slice(0, 80)}'`, at);

@@ -65,7 +65,7 @@ export async function loadFiles(sources: readonly FileSource[], fetched: number,
   const mark = createMarkUntrusted(deps.ids);
   const [first] = sources.filter((source) => "url" in source);
   const count = fetched + sources.filter((source) => "url" in source).length;
-  if (first && count > maxUrlParts) throw invalid(`${count} parts are to be fetched, more than the ${maxUrlParts} that are`, first.at);
+  if (first && count > maxUrlParts) throw invalid(`${count} parts have a URL to fetch; the limit is ${maxUrlParts}`, first.at);
   const isAllowed = (url: URL): boolean => urlAllowlist.length === 0 || isListed(url.hostname, urlAllowlist);
 
   async function dataOf(source: FileSource): Promise<FileData> {
@@ -74,12 +74,12 @@ export async function loadFiles(sources: readonly FileSource[], fetched: number,
       const written = source.data.replaceAll(/\s/g, "");
       if (written === "" || !isBase64(written)) throw invalid(`${at}: the file is not valid base64`, at);
       const bytes = sizeOf(written);
-      if (bytes > maxBytes) throw invalid(`${at}: the file has ${formatBytes(bytes)}, more than the ${formatBytes(maxBytes)} that are taken`, at);
+      if (bytes > maxBytes) throw invalid(`${at}: the file has ${formatBytes(bytes)}; the limit is ${formatBytes(maxBytes)}`, at);
       return { data: Buffer.from(written, "base64"), mimeType: source.mimeType };
     }
-    if (!allowUrl) throw invalid(`${at}: files are not fetched; send them as file_data`, at);
-    if (!URL.canParse(source.url) || !isAllowed(new URL(source.url))) throw invalid(`${at}: files are not fetched from there`, at);
-    if (!fetchFile) throw unsupported("files by their address", at);
+    if (!allowUrl) throw invalid(`${at}: fetching files is turned off; send them as file_data`, at);
+    if (!URL.canParse(source.url) || !isAllowed(new URL(source.url))) throw invalid(`${at}: files may not be fetched from this host`, at);
+    if (!fetchFile) throw unsupported("files by URL", at);
     const { data, mimeType } = await fetchFile(source.url, { maxBytes, timeoutMs, maxRedirects, isAllowed, signal });
     return { data: Buffer.from(data.buffer, data.byteOffset, data.byteLength), mimeType };
   }
@@ -91,7 +91,7 @@ export async function loadFiles(sources: readonly FileSource[], fetched: number,
       const found = await dataOf(source);
       const mimeType = mediaTypeOf({ data: found.data, fileName: name, claim: found.mimeType });
       if (documentKind(mimeType, found.data) === undefined || (mimes && !mimes.includes(mimeType))) {
-        throw invalid(`${at}: files of type ${mimeType} are not read${mimes ? `; expected ${mimes.join(", ")}` : ""}`, at);
+        throw invalid(`${at}: files of type ${mimeType} are not supported${mimes ? `; expected ${mimes.join(", ")}` : ""}`, at);
       }
       const read = await documents.read({ data: found.data, mimeType, fileName: name }, limits, signal);
       return { block: fileBlock(mark, { name, mimeType }, read), pictures: read.pictures ?? [] };

@@ -21,7 +21,7 @@ const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i;
 export function imageAt(address: string, at: string): ImageSource {
   if (/^https?:\/\//i.test(address)) return { at, url: address };
   const head = DATA_URL.exec(address.slice(0, 200));
-  if (!head) throw invalid(`${at}: an image is a data: URL in base64 or an http(s) address`, at);
+  if (!head) throw invalid(`${at}: an image must be a base64 data: URL or an http(s) URL`, at);
   return { at, data: address.slice(head[0].length), mimeType: head[1] };
 }
 
@@ -43,9 +43,15 @@ function checked(
   const data = written.replaceAll(/\s/g, "");
   if (data === "" || !isBase64(data)) throw invalid(`${at}: the image is not valid base64`, at);
   const bytes = sizeOf(data);
-  if (bytes > settings.maxBytes) throw invalid(`${at}: the image has ${bytes} bytes, more than the ${settings.maxBytes} that are taken`, at);
-  const mimeType = (sniffedType(data) ?? claimed ?? "").toLowerCase();
-  if (!settings.mimes.includes(mimeType)) throw invalid(`${at}: the image is ${mimeType || "of no known type"}; expected ${settings.mimes.join(", ")}`, at);
+  if (bytes > settings.maxBytes) throw invalid(`${at}: the image has ${bytes} bytes; the limit is ${settings.maxBytes}`, at);
+  // All but SVG begin with a signature: what has none is no image, whatever it is called.
+  const sniffed = sniffedType(data);
+  const mimeType = (sniffed ?? claimed ?? "").toLowerCase();
+  const hasSignature = sniffed !== undefined || mimeType === "image/svg+xml";
+  if (!hasSignature || !settings.mimes.includes(mimeType)) {
+    const found = hasSignature || !mimeType.startsWith("image/") ? mimeType || "of an unknown type" : `declared as ${mimeType} but of an unknown type`;
+    throw invalid(`${at}: the image is ${found}; expected ${settings.mimes.join(", ")}`, at);
+  }
   return { type: "image" as const, mimeType, data } satisfies ImageContent;
 }
 
@@ -62,15 +68,15 @@ export async function loadImages(sources: readonly ImageSource[], signal: AbortS
   const settings = { maxBytes, mimes: images?.allowedMimes?.map((mime) => mime.toLowerCase()) ?? MIMES };
   const addresses = sources.filter((source) => "url" in source);
   const [first] = addresses;
-  if (first && addresses.length > maxUrlParts) throw invalid(`${addresses.length} images are to be fetched, more than the ${maxUrlParts} that are`, first.at);
-  if (first && !allowUrl) throw invalid(`${first.at}: images are not fetched; send them as data: URLs`, first.at);
+  if (first && addresses.length > maxUrlParts) throw invalid(`${addresses.length} images have a URL to fetch; the limit is ${maxUrlParts}`, first.at);
+  if (first && !allowUrl) throw invalid(`${first.at}: fetching images is turned off; send them as data: URLs`, first.at);
   const isAllowed = (url: URL): boolean => urlAllowlist.length === 0 || isListed(url.hostname, urlAllowlist);
 
   async function load(source: ImageSource): Promise<ImageContent> {
     if ("data" in source) return checked(source, source.data, source.mimeType, settings);
     const { at, url } = source;
-    if (!URL.canParse(url) || !isAllowed(new URL(url))) throw invalid(`${at}: images are not fetched from there`, at);
-    if (!fetchFile) throw unsupported("images by their address", at);
+    if (!URL.canParse(url) || !isAllowed(new URL(url))) throw invalid(`${at}: images may not be fetched from this host`, at);
+    if (!fetchFile) throw unsupported("images by URL", at);
     try {
       const { data, mimeType } = await fetchFile(url, { maxBytes, timeoutMs, maxRedirects, isAllowed, signal });
       return checked(source, Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64"), mimeType, settings);

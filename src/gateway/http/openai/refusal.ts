@@ -19,7 +19,13 @@ export function invalid(message: string, param?: string): RequestRefused {
 
 /** What this version does not do. It is said rather than passed over, so that nobody takes an answer for more than it is. */
 export function unsupported(what: string, param: string): RequestRefused {
-  return new RequestRefused({ status: 501, message: `UNAVAILABLE: this gateway does not take ${what} yet`, type: "unavailable", code: "UNAVAILABLE", param });
+  return new RequestRefused({
+    status: 501,
+    message: `UNAVAILABLE: this gateway does not support ${what} yet`,
+    type: "unavailable",
+    code: "UNAVAILABLE",
+    param,
+  });
 }
 
 /** What a failed start or run is to the caller. */

@@ -57,7 +57,9 @@ async function stopTurns(agentId: string, deps: RosterChangesDeps): Promise<void
   for (let full = true; full;) {
     const { rows } = await deps.store.read("sessions.list", { agentId, limit: PAGE, after });
     // One that does not end in time goes on without its files.
-    const stopped = rows.map(({ key }) => settle(key, key, deps).catch((error: unknown) => deps.log.warn("a turn of a deleted agent goes on", { key, error })));
+    const stopped = rows.map(({ key }) =>
+      settle(key, key, deps).catch((error: unknown) => deps.log.warn("a turn of a deleted agent could not be stopped", { key, error })),
+    );
     await Promise.all(stopped);
     const last = rows.at(-1);
     after = last && { updatedAt: Math.trunc(last.entry.updatedAt), key: last.key };
@@ -74,7 +76,7 @@ async function disableJobs(agentId: string, { cron, log }: RosterChangesDeps): P
       await cron?.update(id, { enabled: false });
       disabled.push({ id, name });
     } catch (error) {
-      log.warn("a scheduled job of a deleted agent stays on", { job: id, error });
+      log.warn("a scheduled job of a deleted agent could not be switched off", { job: id, error });
     }
   }
   return disabled;

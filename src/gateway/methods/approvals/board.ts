@@ -96,7 +96,7 @@ export function createApprovalBoard({ approvals, broadcast, clock }: ApprovalBoa
       const one = posted.get(id);
       if (!one) throw new AppError("NOT_FOUND", "approval expired or not found", { details: { id } });
       const gone = Promise.withResolvers<never>();
-      const leave = (): void => gone.reject(new AppError("CANCELLED", "nobody waits any more"));
+      const leave = (): void => gone.reject(new AppError("CANCELLED", "the caller no longer waits"));
       if (signal.aborted) leave();
       signal.addEventListener("abort", leave, { once: true });
       try {

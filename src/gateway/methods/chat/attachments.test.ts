@@ -27,5 +27,7 @@ test("the content says what it is, not its sender; what is no image is left out"
       { mimeType: "image/png", content: base64("%PDF-1.7") },
     ]),
   ).toEqual([]);
-  expect(imagesOf([{ mimeType: "image/heic", content: base64("something new") }])).toMatchObject([{ mimeType: "image/heic" }]);
+  expect(imagesOf([{ mimeType: "image/heic", content: base64("\x00\x01new\xff\x00") }])).toMatchObject([{ mimeType: "image/heic" }]);
+  expect(imagesOf([{ mimeType: "image/png", fileName: "cat.png", content: base64("<!doctype html><script>steal()</script>") }])).toEqual([]);
+  expect(() => imagesOf([{ mimeType: "image/png", content: "data:image/png;base64," }])).toThrow("is empty");
 });

@@ -1,4 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
+import { textEncoding } from "../../../base/binary.ts";
 import { isRecord } from "../../../base/records.ts";
 import { sniffMediaType } from "../../../media/index.ts";
 import type { ImageContent } from "../../../protocol/index.ts";
@@ -19,8 +20,10 @@ export const sizeOf = (data: string): number => (data.length / 4) * 3 - (data.en
 /** Enough to tell a type: 96 bytes. */
 const HEAD_CHARS = 128;
 
+const headOf = (data: string): Buffer => Buffer.from(data.slice(0, HEAD_CHARS), "base64");
+
 /** The type of a base64 text by its first bytes, whatever its sender says. Undefined when they are not known. */
-export const sniffedType = (data: string): string | undefined => sniffMediaType(Buffer.from(data.slice(0, HEAD_CHARS), "base64"));
+export const sniffedType = (data: string): string | undefined => sniffMediaType(headOf(data));
 
 /** A file that is no image, as it was attached. */
 export interface AttachedFile {
@@ -44,15 +47,19 @@ function read(attachment: unknown, index: number, maxBytes: (type: string | unde
   const { mimeType, fileName, content } = isRecord(attachment) ? attachment : {};
   const named = typeof fileName === "string" && fileName !== "" ? fileName : undefined;
   const name = named ?? `attachment-${index + 1}`;
-  if (typeof content !== "string" || content === "") throw new AppError("INVALID_INPUT", `attachment ${name}: content must be base64 text`);
+  if (content === "") throw new AppError("INVALID_INPUT", `attachment ${name} is empty; send a file with content`);
+  if (typeof content !== "string") throw new AppError("INVALID_INPUT", `attachment ${name}: content must be base64 text`);
   const head = DATA_URL.exec(content);
   const data = content.slice(head?.[0].length ?? 0).replaceAll(/\s/g, "");
+  if (data === "") throw new AppError("INVALID_INPUT", `attachment ${name} is empty; send a file with content`);
   if (!isBase64(data)) throw new AppError("INVALID_INPUT", `attachment ${name}: content is not valid base64`);
   const bytes = sizeOf(data);
   const declared = typeof mimeType === "string" && mimeType !== "" ? mimeType : head?.[1];
-  const type = sniffedType(data) ?? declared;
+  // A page that is called cat.png is a text.
+  const isMisnamed = declared?.toLowerCase().startsWith("image/") === true && textEncoding(headOf(data)) !== undefined;
+  const type = sniffedType(data) ?? (isMisnamed ? "text/plain" : declared);
   const most = maxBytes(type);
-  if (bytes > most) throw new AppError("INVALID_INPUT", `attachment ${name}: ${bytes} bytes are more than the ${most} that are taken`);
+  if (bytes > most) throw new AppError("INVALID_INPUT", `attachment ${name}: ${bytes} bytes; the limit is ${most}`);
   return { name, fileName: named, type: type?.toLowerCase(), declared: declared?.toLowerCase(), data };
 }
 
@@ -77,7 +84,7 @@ export interface Attached {
 export function attachedTo(attachments: readonly unknown[], maxFileBytes: number): Attached {
   const all = attachments.map((attachment, index) => read(attachment, index, (type) => (type?.toLowerCase().startsWith("image/") ? MAX_BYTES : maxFileBytes)));
   const files = all.filter((one) => !isImage(one));
-  if (files.length > MOST_FILES) throw new AppError("INVALID_INPUT", `${files.length} files are more than the ${MOST_FILES} that one message may have`);
+  if (all.length > MOST_FILES) throw new AppError("INVALID_INPUT", `${all.length} files; one message may have at most ${MOST_FILES}`);
   return {
     images: imagesIn(all),
     files: files.map(({ fileName, declared, data }) => ({

@@ -1,6 +1,7 @@
+import { withoutPrompt } from "../../../base/message-text.ts";
 import { isRecord } from "../../../base/records.ts";
 import { type EntryRow, type Store } from "../../../store/index.ts";
-import { entryOf, messageOfRow, newestEntries, withoutEnvelope, type Message } from "../sessions/transcripts.ts";
+import { entryOf, messageOfRow, newestEntries, type Message } from "../sessions/transcripts.ts";
 
 const MAX_TEXT = 12_000;
 const CUT = "\n...(truncated)...";
@@ -20,14 +21,14 @@ function cutWithin(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutWithin(item)]));
 }
 
-function shownBlock(block: unknown, user: boolean, first: boolean): unknown {
+function shownBlock(block: unknown, message: Message, first: boolean): unknown {
   if (!isRecord(block)) return block;
   const { thinkingSignature: _signature, ...shown }: Shown = block;
   if (shown["type"] === "image" && typeof shown["data"] === "string") {
     const { data, ...rest } = shown;
     return { ...rest, omitted: true, bytes: Buffer.byteLength(data, "base64") };
   }
-  if (typeof shown["text"] === "string") shown["text"] = cut(user && first ? withoutEnvelope(shown["text"]) : shown["text"]);
+  if (typeof shown["text"] === "string") shown["text"] = cut(message.role === "user" && first ? withoutPrompt(shown["text"], message) : shown["text"]);
   for (const key of ["thinking", "partialJson"]) if (typeof shown[key] === "string") shown[key] = cut(shown[key]);
   if ("arguments" in shown) shown["arguments"] = cutWithin(shown["arguments"]);
   return shown;
@@ -35,11 +36,10 @@ function shownBlock(block: unknown, user: boolean, first: boolean): unknown {
 
 /** A stored message as clients see it. */
 export function shownMessage(message: Message): Shown {
-  const { details: _details, usage: _usage, cost: _cost, ...shown }: Shown = { ...message };
-  const user = shown["role"] === "user";
+  const { details: _details, usage: _usage, cost: _cost, openclawVerbatim: _verbatim, ...shown }: Shown = { ...message };
   const { content } = shown;
-  if (typeof content === "string") shown["content"] = [{ type: "text", text: cut(user ? withoutEnvelope(content) : content) }];
-  else if (Array.isArray(content)) shown["content"] = content.map((block, index) => shownBlock(block, user, index === 0));
+  if (typeof content === "string") shown["content"] = [{ type: "text", text: cut(message.role === "user" ? withoutPrompt(content, message) : content) }];
+  else if (Array.isArray(content)) shown["content"] = content.map((block, index) => shownBlock(block, message, index === 0));
   if (Buffer.byteLength(JSON.stringify(shown)) <= MAX_MESSAGE_BYTES) return shown;
   return {
     role: shown["role"],

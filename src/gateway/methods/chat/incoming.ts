@@ -5,7 +5,7 @@ import { isControlCommandMessage } from "../../../channels/index.ts";
 import type { OpenClawConfig } from "../../../config/index.ts";
 import type { SessionEntry, ThinkingLevel } from "../../../protocol/index.ts";
 import { reasoningLevel, sendPolicy, verboseLevel } from "../../../sessions/index.ts";
-import type { Store } from "../../../store/index.ts";
+import type { Store, Write } from "../../../store/index.ts";
 import type { AcceptedRun, Responder, RunRequest } from "../../ports.ts";
 import type { ExpectedRun, RunRelay } from "../../runs/relay.ts";
 import type { Caller } from "../handler.ts";
@@ -105,13 +105,18 @@ export interface Asked extends Pick<ExpectedRun, "kind" | "sentKey"> {
 }
 
 /** Hands a run to the responder. Its events go to clients as the session's settings have it. A key that was used for something else is the caller's mistake. */
-export async function acceptRun(request: RunRequest, { caller, entry, kind, sentKey }: Asked, { config, responder, relay }: AcceptDeps): Promise<AcceptedRun> {
+export async function acceptRun(
+  request: RunRequest,
+  { caller, entry, kind, sentKey }: Asked,
+  { config, responder, relay }: AcceptDeps,
+  also?: readonly Write[],
+): Promise<AcceptedRun> {
   const { runId, sessionKey } = request;
   const follower = caller.caps.has("tool-events") ? caller.connId : undefined;
   const levels = { verbose: verboseLevel(config.current, entry).value, reasoning: reasoningLevel(entry).value };
   const expected = relay.expect(runId, { sessionKey, sentKey, kind, follower, ...levels });
   try {
-    const accepted = await responder.accept(request);
+    const accepted = await responder.accept(request, also);
     if (expected && accepted.duplicate && accepted.ended) relay.forget(runId);
     return accepted;
   } catch (error) {

@@ -4,7 +4,7 @@ import { AppError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/records.ts";
 import type { MethodParams, MethodResult, SessionEntry } from "../../../protocol/index.ts";
 import { entryAfterReset } from "../../../sessions/index.ts";
-import type { SessionRow, Store, TranscriptRow, Write } from "../../../store/index.ts";
+import { UNDO_MS, type SessionRow, type Store, type TranscriptRow, type Write } from "../../../store/index.ts";
 import type { AgentPort, Responder } from "../../ports.ts";
 import type { RunRelay } from "../../runs/relay.ts";
 import type { EndingSession, MethodDeps } from "../deps.ts";
@@ -32,6 +32,12 @@ export async function settle(key: string, shownKey: string, { responder, relay, 
   await Promise.race([Promise.all(reached.map((runId) => responder.outcome(runId))), promise]);
 }
 
+/** The same where a method ends the session. */
+async function stopFor(how: "reset" | "deleted", key: string, shownKey: string, deps: EndingDeps): Promise<void> {
+  await deps.endings?.stopping?.(key, how);
+  await settle(key, shownKey, deps);
+}
+
 const archiving = (files: readonly TranscriptRow[], reason: "reset" | "deleted"): Write[] => files.map(({ file }) => ["transcripts.archive", { file, reason }]);
 
 async function endingOf(store: Store, session: SessionRow, reason: EndingSession["reason"]): Promise<EndingSession> {
@@ -43,7 +49,7 @@ async function endingOf(store: Store, session: SessionRow, reason: EndingSession
 /** Resets a session: it gets a new id, and its transcript is archived. */
 export async function resetSession(params: MethodParams<"sessions.reset">, deps: EndingDeps): Promise<MethodResult<"sessions.reset">> {
   const key = canonicalKey(params.key, deps.config.current);
-  const still = (): Promise<void> => settle(key, params.key, deps);
+  const still = (): Promise<void> => stopFor("reset", key, params.key, deps);
   const entry = await inTurn(key, params.key, deps, () => resetNow(key, params.reason ?? "reset", deps), still);
   return { ok: true, key, entry };
 }
@@ -64,17 +70,58 @@ async function resetNow(key: string, reason: "new" | "reset", { config, store, c
   return entry;
 }
 
-export async function deleteSession(params: MethodParams<"sessions.delete">, deps: EndingDeps): Promise<MethodResult<"sessions.delete">> {
+/** `isUndoable`: it can be brought back for a while. */
+export async function deleteSession(params: MethodParams<"sessions.delete">, deps: EndingDeps, isUndoable: boolean): Promise<MethodResult<"sessions.delete">> {
   const { current } = deps.config;
   const key = canonicalKey(params.key, current);
   if (key === mainSessionKey(keySettings(current))) throw new AppError("INVALID_INPUT", `Cannot delete the main session (${key}).`);
-  const still = (): Promise<void> => settle(key, params.key, deps);
-  const archived = await inTurn(key, params.key, deps, () => removed(key, params.deleteTranscript !== false, deps), still);
-  return { ok: true, key, deleted: archived !== undefined, archived: archived ?? [] };
+  const still = (): Promise<void> => stopFor("deleted", key, params.key, deps);
+  const how = { withTranscript: params.deleteTranscript !== false, isUndoable };
+  const gone = await inTurn(key, params.key, deps, () => removed(key, how, deps), still);
+  return { ok: true, key, deleted: gone !== undefined, archived: gone?.archived ?? [], ...(gone?.undo === undefined ? {} : { undo: gone.undo }) };
 }
 
-/** The names of the files that were put away; undefined when there was no session. */
-async function removed(key: string, withTranscript: boolean, { config, store, endings }: EndingDeps): Promise<readonly string[] | undefined> {
+/** Undoes a deletion. */
+export async function restoreSession({ undo }: MethodParams<"sessions.restore">, deps: EndingDeps): Promise<MethodResult<"sessions.restore">> {
+  const { store, clock } = deps;
+  const gone = await store.read("trash.get", { id: undo });
+  if (!gone || clock.now() - gone.deletedAt > UNDO_MS)
+    throw new AppError("NOT_FOUND", "this deletion can no longer be undone: it was already undone, or it has expired", { details: { reason: "gone" } });
+  const { key, agentId, extensions } = gone;
+  return inTurn(key, key, deps, async () => {
+    if (await store.read("sessions.get", { key })) {
+      throw new AppError("INVALID_INPUT", `${key} is in use again, so the deleted session cannot be restored. Delete or rename the new conversation first`, {
+        details: { key, reason: "in-use" },
+      });
+    }
+    const rows = await store.read("transcripts.ofSession", { agentId, sessionId: gone.entry.sessionId });
+    // A label means one session; another one may have got it since.
+    const { label, ...unlabelled } = gone.entry;
+    const isTaken = label !== undefined && (await store.read("sessions.byLabel", { label })).length > 0;
+    const entry: SessionEntry = isTaken ? unlabelled : gone.entry;
+    const archived = rows.filter(({ file, archivedAt }) => archivedAt !== null && file.includes(".deleted.") && archivedAt >= gone.deletedAt);
+    await store.commit([
+      ["trash.take", { id: undo }],
+      ...archived.map(({ file }): Write => ["transcripts.restore", { file }]),
+      ["sessions.put", { key, agentId, entry, version: 0 }],
+      ...extensions.map((one): Write => ["extensions.set", { sessionKey: key, ...one }]),
+    ]);
+    return { ok: true, key, entry };
+  });
+}
+
+/** What has to be stored of a session that goes, so that it can come back. */
+async function trashed(id: string, { key, agentId, entry }: SessionRow, store: Store): Promise<Write> {
+  const extensions = (await store.read("extensions.get", { sessionKey: key })).map(({ pluginId, namespace, value }) => ({ pluginId, namespace, value }));
+  return ["trash.put", { id, key, agentId, entry, extensions }];
+}
+
+/** The names of the files that were put away, and what undoes it; undefined when there was no session. */
+async function removed(
+  key: string,
+  { withTranscript, isUndoable }: { readonly withTranscript: boolean; readonly isUndoable: boolean },
+  { config, store, ids, endings }: EndingDeps,
+): Promise<{ readonly archived: readonly string[]; readonly undo: string | undefined } | undefined> {
   const session = await store.read("sessions.get", { key });
   checkAgent(key, session, config.current);
   if (!session) return undefined;
@@ -83,13 +130,15 @@ async function removed(key: string, withTranscript: boolean, { config, store, en
   // An archived transcript has only a compressed file, which is renamed with it.
   const isThere = (name: string): boolean => existsSync(join(config.paths.state, name));
   const endOf = files.map(({ file }) => (!isThere(file) && isThere(`${file}.gz`) ? ".gz" : ""));
+  const undo = isUndoable ? ids.uuid() : undefined;
   const results = await store.commit([
     ...archiving(files, "deleted"),
+    ...(undo === undefined ? [] : [await trashed(undo, session, store)]),
     ["extensions.clear", { sessionKey: key }],
     ["sessions.delete", { key, version: session.version }],
   ]);
   endings?.ended(ending);
-  return endOf.map((end, at) => join(config.paths.state, `${(results[at] as { file: string }).file}${end}`));
+  return { archived: endOf.map((end, at) => join(config.paths.state, `${(results[at] as { file: string }).file}${end}`)), undo };
 }
 
 /** Sums a session up, or keeps the newest entries of the branch in use and puts the whole transcript away. */

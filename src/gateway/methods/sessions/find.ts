@@ -25,11 +25,15 @@ export function storePath({ config }: Pick<MethodDeps, "config">): string {
 export async function listSessions(params: MethodParams<"sessions.list">, deps: Deps): Promise<MethodResult<"sessions.list">> {
   const { config, store, clock } = deps;
   const now = clock.now();
-  const { activeMinutes, automation, label, agentId, search, offset = 0 } = params;
+  const { activeMinutes, automation, archived, pinned, filed, folder, label, agentId, search, offset = 0 } = params;
   const limit = Math.min(params.limit ?? PAGE, MAX_PAGE);
   const spawnedBy = params.spawnedBy === undefined ? undefined : canonicalKey(params.spawnedBy, config.current);
   const filter = {
     automation,
+    archived,
+    pinned,
+    filed,
+    folder,
     label,
     spawnedBy,
     agentId: agentId?.toLowerCase(),
@@ -37,8 +41,10 @@ export async function listSessions(params: MethodParams<"sessions.list">, deps: 
     except: [...(params.includeGlobal === true ? [] : ["global"]), ...(params.includeUnknown === true ? [] : ["unknown"])],
     limit,
     offset,
+    after: params.cursor === undefined ? undefined : positionOf(params.cursor),
   };
   const words = search?.trim() || undefined;
+  if (words !== undefined && params.cursor !== undefined) throw new AppError("INVALID_INPUT", "a search is paged with offset, not with cursor");
   const seen = { titles: params.includeDerivedTitles === true, last: params.includeLastMessage === true };
   const incomplete = words !== undefined && !(await isImported(store, clock));
   const { rows, total } =
@@ -47,19 +53,49 @@ export async function listSessions(params: MethodParams<"sessions.list">, deps: 
       : await store.read("sessions.list", filter);
   const defaults = modelDefaults(config.current);
   const sessions = await sessionRows(rows, { defaults, ...seen, extensions: deps.extensions?.() });
-  const next = offset + sessions.length;
-  const more = sessions.length > 0 && next < total ? { hasMore: true, nextOffset: next } : { hasMore: false };
+  const folders = params.includeFolders === true ? { folders: [...(await store.read("sessions.folders", {}))] } : {};
   return {
     ts: now,
     path: storePath(deps),
     count: sessions.length,
     total,
     limitApplied: limit,
-    ...more,
+    ...pageAfter(rows, { limit, offset, total, cursor: params.cursor, isSearch: words !== undefined }),
+    ...folders,
     ...(incomplete ? { incomplete } : {}),
     defaults,
     sessions,
   };
+}
+
+/** Where a page ends that begins behind this session: `<time>:<key>`. */
+const cursorOf = ({ key, entry }: SessionRow): string => `${Math.trunc(entry.updatedAt)}:${key}`;
+
+function positionOf(cursor: string): { readonly updatedAt: number; readonly key: string } {
+  const [, time, key] = /^(\d{1,16}):([^]+)$/.exec(cursor) ?? [];
+  if (time === undefined || key === undefined) throw new AppError("INVALID_INPUT", `invalid cursor "${cursor}"; use next of the previous page`);
+  return { updatedAt: Number(time), key };
+}
+
+interface Paged {
+  readonly limit: number;
+  readonly offset: number;
+  /** All that match, also before the cursor. */
+  readonly total: number;
+  readonly cursor: string | undefined;
+  readonly isSearch: boolean;
+}
+
+/** How the next page is asked for. Behind a cursor it is not counted how many there are: a full page may be the last one. */
+function pageAfter(
+  rows: readonly SessionRow[],
+  { limit, offset, total, cursor, isSearch }: Paged,
+): Pick<MethodResult<"sessions.list">, "hasMore" | "nextOffset" | "next"> {
+  const last = rows.at(-1);
+  const nextOffset = offset + rows.length;
+  const hasMore = last !== undefined && (cursor === undefined ? nextOffset < total : rows.length === limit);
+  if (!hasMore) return { hasMore: false };
+  return { hasMore: true, ...(cursor === undefined ? { nextOffset } : {}), ...(isSearch ? {} : { next: cursorOf(last) }) };
 }
 
 /** Waits a moment for the import of another program's transcripts: what they begin with is not found before. */
@@ -109,7 +145,7 @@ export async function previewSessions(params: MethodParams<"sessions.preview">, 
 
 export async function resolveSession(params: MethodParams<"sessions.resolve">, deps: Deps): Promise<MethodResult<"sessions.resolve">> {
   const [wanted, ...others] = [params.key, params.sessionId, params.label].filter((value) => value !== undefined);
-  if (wanted === undefined || others.length > 0) throw new AppError("INVALID_INPUT", "give exactly one of key, sessionId and label");
+  if (wanted === undefined || others.length > 0) throw new AppError("INVALID_INPUT", "set exactly one of key, sessionId or label");
   const fits = ({ key, agentId, entry }: SessionRow): boolean =>
     (params.agentId === undefined || agentId === params.agentId.toLowerCase()) &&
     (params.spawnedBy === undefined || entry.spawnedBy === canonicalKey(params.spawnedBy, deps.config.current)) &&

@@ -63,7 +63,7 @@ function spawnFields(params: Params, key: string, entry: SessionEntry | undefine
 async function labelField({ label }: Params, key: string, { store }: MethodDeps): Promise<Fields> {
   if (label === undefined || label === null) return label === null ? { label } : {};
   const text = label.trim();
-  if (!isPrintable(text)) throw invalid("invalid label: it has characters that cannot be printed, such as line ends or control sequences");
+  if (!isPrintable(text)) throw invalid("invalid label: it has non-printable characters, such as line breaks or control sequences");
   if (text === "" || text.length > MAX_LABEL) throw invalid(`invalid label: use 1 to ${MAX_LABEL} characters`);
   const others = (await store.read("sessions.byLabel", { label: text })).filter((row) => row.key !== key);
   if (others.length > 0) throw invalid(`label already in use: ${text}`);
@@ -99,8 +99,31 @@ async function changesOf(params: Params, key: string, row: SessionRow | undefine
     ...spawnFields(params, key, row?.entry),
     ...modelFields(params, deps),
     ...(await labelField(params, key, deps)),
+    ...listFields(params, deps.clock.now()),
   };
 }
+
+function folderField({ folder }: Params): Fields {
+  if (folder === undefined || folder === null) return folder === null ? { folder } : {};
+  const name = folder.trim();
+  if (!isPrintable(name)) throw invalid("invalid folder: it has non-printable characters, such as line breaks or control sequences");
+  if (name === "") throw invalid("invalid folder: use 1 to 64 characters, or null for none");
+  return { folder: name };
+}
+
+/** How lists show a session. */
+function listFields(params: Params, now: number): Fields {
+  const { pinned, archived } = params;
+  return {
+    ...folderField(params),
+    ...(pinned === undefined ? {} : { pinnedAt: pinned ? now : null }),
+    ...(archived === undefined ? {} : { archivedAt: archived ? now : null }),
+  };
+}
+
+/** Where a session stands in a list says nothing about when something happened in it. */
+const isAboutLists = ({ key: _key, idempotencyKey: _once, pinned: _pinned, archived: _archived, folder: _folder, ...others }: Params): boolean =>
+  Object.values(others).every((value) => value === undefined);
 
 /** An entry with fields changed; null takes one away. */
 export function withFields(entry: SessionEntry, changes: Fields): SessionEntry {
@@ -131,7 +154,8 @@ async function patched(params: Params, key: string, deps: PatchDeps): Promise<Se
   const row = await store.read("sessions.get", { key });
   checkAgent(key, row, config.current);
   const changes = await changesOf(params, key, row, deps);
-  const entry = withFields({ ...(row?.entry ?? { sessionId: ids.uuid() }), updatedAt: Math.max(row?.entry.updatedAt ?? 0, clock.now()) }, changes);
+  const updatedAt = row && isAboutLists(params) ? row.entry.updatedAt : Math.max(row?.entry.updatedAt ?? 0, clock.now());
+  const entry = withFields({ ...(row?.entry ?? { sessionId: ids.uuid() }), updatedAt }, changes);
   await store.write("sessions.put", { key, agentId: row?.agentId ?? agentOf(key, config.current), entry, version: row?.version ?? 0 });
   return entry;
 }

@@ -33,6 +33,9 @@ const SHOWN = [
   "lastChannel",
   "lastTo",
   "lastAccountId",
+  "pinnedAt",
+  "archivedAt",
+  "folder",
 ] as const;
 
 /** A session as lists show it. */

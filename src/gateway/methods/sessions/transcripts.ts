@@ -3,9 +3,10 @@ import type { Ids } from "../../../base/ids.ts";
 import { shownMessage, type MessageText } from "../../../base/message-text.ts";
 import { isRecord } from "../../../base/records.ts";
 import { parseTranscriptLine, type TranscriptEntry } from "../../../protocol/index.ts";
+import { findSession } from "./keys.ts";
 import { transcriptFile, type EntryRow, type SessionRow, type Store, type TranscriptRow, type Write } from "../../../store/index.ts";
 
-export { shownText, withoutEnvelope } from "../../../base/message-text.ts";
+export { shownText } from "../../../base/message-text.ts";
 
 export interface Message extends MessageText {
   readonly [field: string]: unknown;
@@ -20,6 +21,14 @@ export async function liveTranscripts(store: Store, { agentId, entry }: Pick<Ses
 
 export async function liveFile(store: Store, session: Pick<SessionRow, "agentId" | "entry">): Promise<string | undefined> {
   return (await liveTranscripts(store, session))[0]?.file;
+}
+
+/** The line at a position of a session's transcript, and the session. */
+export async function rowAt({ sessionKey, seq }: { readonly sessionKey: string; readonly seq: number }, deps: Parameters<typeof findSession>[1]) {
+  const { session } = await findSession(sessionKey, deps);
+  const file = session && (await liveFile(deps.store, session));
+  const [row] = file === undefined ? [] : await deps.store.read("transcripts.page", { file, after: seq - 1, before: seq + 1, limit: 1 });
+  return { session, row };
 }
 
 export function headerLine(sessionId: string, now: number): string {

@@ -48,12 +48,13 @@ const MOST_NAMED = 20;
 
 async function aggregates(store: Store, filter: Filter, whole: UsageGroup | undefined): Promise<Result["aggregates"]> {
   const { fromDay, toDay, sessionKey } = filter;
-  const [bySession, models, providers, agents, channels, days, modelDays] = await Promise.all([
+  const [bySession, models, providers, agents, channels, works, days, modelDays] = await Promise.all([
     readBySession(store, { fromDay, toDay, sessionKey }, MOST_NAMED),
     read(store, filter, ["provider", "model"]),
     read(store, filter, ["provider"]),
     read(store, filter, ["agentId"]),
     read(store, filter, ["channel"]),
+    read(store, filter, ["work"]),
     read(store, filter, ["day"]),
     read(store, filter, ["day", "provider", "model"]),
   ]);
@@ -66,6 +67,7 @@ async function aggregates(store: Store, filter: Filter, whole: UsageGroup | unde
     byProvider: named(providers, "provider"),
     byAgent: named(agents, "agentId"),
     byChannel: named(channels, "channel"),
+    byWork: named(works, "work"),
     bySession,
     ...(whole && whole.calls > 0 ? { latency: latency(whole) } : {}),
     dailyLatency: days.map((row) => ({ date: row.day, ...latency(row) })),

@@ -123,7 +123,7 @@ function createAnnouncing(deps: ChangesDeps, sessions: Map<string, WatchedSessio
     pauseFor(EVERY_MS, key, session);
     look(deps, key, session).then(
       (payload) => sent(key, session, payload),
-      (error: unknown) => log.debug("a change of a session could not be announced", { sessionKey: key, error }),
+      (error: unknown) => log.debug("a session change could not be announced", { sessionKey: key, error }),
     );
   }
 

@@ -31,12 +31,12 @@ function promptParts({ systemPrompt, injectedWorkspaceFiles, skills, tools }: Sy
     part("system", "System prompt", Math.max(0, systemPrompt.chars - inside)),
     ...files,
     part("skills", "Skills", skills.promptChars),
-    part("tools", "List of tools", tools.listChars),
-    part("tools", "Schemas of tools", tools.schemaChars),
+    part("tools", "Tool list", tools.listChars),
+    part("tools", "Tool schemas", tools.schemaChars),
   ]);
 }
 
-const LABELS = { user: "Your messages", assistant: "Answers and calls", toolResult: "Results of tools" } as const;
+const LABELS = { user: "Your messages", assistant: "Answers and tool calls", toolResult: "Tool results" } as const;
 
 /** The conversation as far as a model sees it: what came before the last summary is gone. */
 async function messageParts(store: Store, session: SessionRow): Promise<readonly Part[]> {
@@ -51,7 +51,7 @@ async function messageParts(store: Store, session: SessionRow): Promise<readonly
     else chars[piece.message.role] += piece.chars;
   }
   const said = Object.entries(LABELS).map(([role, label]) => part("messages", label, chars[role as keyof typeof chars]));
-  return present([part("summary", "Summary of what came before", summary), ...said]);
+  return present([part("summary", "Summary of earlier messages", summary), ...said]);
 }
 
 /** How full the model's memory is, and of what: the data of `/context`. */

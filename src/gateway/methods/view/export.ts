@@ -4,6 +4,7 @@ import type { EntryRow, SessionRow, Store, TranscriptRow } from "../../../store/
 import type { MethodDeps } from "../deps.ts";
 import { findSession } from "../sessions/keys.ts";
 import { liveTranscripts } from "../sessions/transcripts.ts";
+import { entryHtml, HTML_END, htmlHead } from "./html.ts";
 import { entryMarkdown, titleMarkdown } from "./markdown.ts";
 import { openStretch, type Stretch } from "./stretch.ts";
 
@@ -32,6 +33,12 @@ const nextOf = ({ after, piece }: Place): number => (after + 1) * MOST_PIECES + 
 /** Lines after a place, as many as a read should bring. Calls go on where the one before ended. */
 type ReadRows = (after: number, size: number) => Promise<readonly EntryRow[]>;
 
+/** Where a piece of a line begins: never between the halves of a character. */
+function startOf(line: string, piece: number): number {
+  const at = piece * PIECE_CHARS;
+  return at > 0 && (line.codePointAt(at - 1) ?? 0) > 0xffff ? at - 1 : at;
+}
+
 /** Texts of lines until a part is full. A line that is longer than a part is cut into pieces. */
 async function part(read: ReadRows, text: (row: EntryRow) => string, begin: Place, size: number): Promise<Pick<Part, "text" | "next">> {
   let { after, piece } = begin;
@@ -42,10 +49,10 @@ async function part(read: ReadRows, text: (row: EntryRow) => string, begin: Plac
     if (rows.length === 0) return { text: texts.join("") };
     for (const row of rows) {
       const whole = text(row);
-      const rest = whole.slice(piece * PIECE_CHARS);
+      const rest = whole.slice(startOf(whole, piece));
       const length = Buffer.byteLength(rest);
       if (bytes > 0 && bytes + length > PART_BYTES) return { text: texts.join(""), next: nextOf({ after, piece }) };
-      if (length > PART_BYTES) return { text: rest.slice(0, PIECE_CHARS), next: nextOf({ after, piece: piece + 1 }) };
+      if (length > PART_BYTES) return { text: whole.slice(startOf(whole, piece), startOf(whole, piece + 1)), next: nextOf({ after, piece: piece + 1 }) };
       texts.push(rest);
       bytes += length;
       after = row.seq;
@@ -74,6 +81,18 @@ async function open(written: string, deps: Deps): Promise<{ readonly session: Se
   return { session, transcript };
 }
 
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A line as an element of a list. One that is damaged is a text. */
+const entryJson = ({ seq, line }: EntryRow): string => `${seq === 0 ? "" : ","}\n${isJson(line) ? line : JSON.stringify(line)}`;
+
 /** A transcript in parts: its lines as they are stored, or the conversation for people. */
 export async function exportSession({ key, format = "jsonl", after }: MethodParams<"sessions.export">, deps: Deps): Promise<Part> {
   const { store } = deps;
@@ -85,6 +104,22 @@ export async function exportSession({ key, format = "jsonl", after }: MethodPara
   if (format === "jsonl") {
     const read: ReadRows = (from, limit) => store.read("transcripts.page", { file, after: from, limit });
     return { name: nameOf(session.key, sessionId, "jsonl"), mimeType: "application/x-ndjson", ...(await part(read, ({ line }) => `${line}\n`, place, size)) };
+  }
+  if (format === "json") {
+    const read: ReadRows = (from, limit) => store.read("transcripts.page", { file, after: from, limit });
+    const rows = await part(read, entryJson, place, size);
+    const head = after === undefined ? `{"sessionKey":${JSON.stringify(session.key)},"sessionId":${JSON.stringify(sessionId)},"entries":[` : "";
+    return {
+      name: nameOf(session.key, sessionId, "json"),
+      mimeType: "application/json",
+      ...rows,
+      text: `${head}${rows.text}${rows.next === undefined ? "\n]}\n" : ""}`,
+    };
+  }
+  if (format === "html") {
+    const page = await part(branchRows(store, transcript), entryHtml, place, size);
+    const text = `${after === undefined ? htmlHead(session) : ""}${page.text}${page.next === undefined ? HTML_END : ""}`;
+    return { name: nameOf(session.key, sessionId, "html"), mimeType: "text/html", ...page, text };
   }
   const written = await part(branchRows(store, transcript), entryMarkdown, place, size);
   const title = after === undefined ? titleMarkdown(session) : "";

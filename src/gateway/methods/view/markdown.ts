@@ -1,7 +1,7 @@
-import { splitSystemLines } from "../../../base/message-text.ts";
+import { ownText, splitSystemLines } from "../../../base/message-text.ts";
 import { isRecord } from "../../../base/records.ts";
 import type { EntryRow, SessionRow } from "../../../store/index.ts";
-import { entryOf, messageOfRow, withoutEnvelope, type Message } from "../sessions/transcripts.ts";
+import { entryOf, messageOfRow, type Message } from "../sessions/transcripts.ts";
 
 /** A fence that what it holds cannot end. */
 function fenced(text: string, language = ""): string {
@@ -21,45 +21,70 @@ function blockMarkdown(block: unknown): string {
   return type === "image" ? `_(picture, ${String(mimeType)})_` : "";
 }
 
-function contentMarkdown({ content, role }: Message): string {
+function contentMarkdown(message: Message): string {
+  const { content, role } = message;
   const blocks: readonly unknown[] = typeof content === "string" ? [content] : Array.isArray(content) ? content : [];
   const texts = blocks.map(blockMarkdown).filter((text) => text !== "");
   if (role === "user" && texts[0] !== undefined) {
     const { systemLines, text } = splitSystemLines(texts[0]);
-    texts.splice(0, 1, ...systemLines.map((line) => `System: ${line}`.replaceAll(/^/gm, "> ")), ...(text === "" ? [] : [withoutEnvelope(text)]));
+    texts.splice(0, 1, ...systemLines.map((line) => `System: ${line}`.replaceAll(/^/gm, "> ")), ...(text === "" ? [] : [ownText(text, message)]));
   }
   return texts.join("\n\n");
 }
 
 const SPEAKERS: Readonly<Record<string, string>> = { user: "User", assistant: "Assistant" };
 
-function heading(who: string, timestamp: unknown): string {
-  const at =
-    typeof timestamp === "string" && !Number.isNaN(Date.parse(timestamp)) ? ` · ${new Date(timestamp).toISOString().replace("T", " ").slice(0, 19)} UTC` : "";
-  return `## ${who}${at}`;
+/** When it was said, behind who said it; nothing when that is unknown. */
+const timeOf = (timestamp: unknown): string =>
+  typeof timestamp === "string" && !Number.isNaN(Date.parse(timestamp)) ? ` · ${new Date(timestamp).toISOString().replace("T", " ").slice(0, 19)} UTC` : "";
+
+/** What an exported conversation is called. */
+export function sessionTitle({ key, entry }: SessionRow): string {
+  const names = [entry["label"], entry["displayName"], entry["subject"], entry["title"]];
+  return (names.find((name): name is string => typeof name === "string" && name.trim() !== "") ?? key).replaceAll(/\s+/g, " ");
 }
 
 /** The first lines of an exported conversation. */
-export function titleMarkdown({ key, entry }: SessionRow): string {
-  const label = [entry["label"], entry["displayName"], entry["subject"]].find((name): name is string => typeof name === "string" && name.trim() !== "");
-  return `# ${(label ?? key).replaceAll(/\s+/g, " ")}\n\nSession \`${key}\`, \`${entry.sessionId}\`\n\n`;
+export function titleMarkdown(session: SessionRow): string {
+  const { key, entry } = session;
+  return `# ${sessionTitle(session)}\n\nSession \`${key}\`, \`${entry.sessionId}\`\n\n`;
+}
+
+/** What people see of an entry. */
+interface EntryParts {
+  readonly kind: "user" | "assistant" | "tool" | "note";
+  /** Who says it, and when. */
+  readonly heading: string;
+  readonly body: string;
+  /** Why the answer failed. */
+  readonly failure?: string;
+}
+
+/** An entry for people; undefined for bookkeeping. `code` marks the names of tools. */
+export function entryParts(row: EntryRow, code = (name: string): string => name): EntryParts | undefined {
+  const entry = entryOf(row);
+  if (!entry) return undefined;
+  const headed = (who: string): string => `${who}${timeOf(entry.timestamp)}`;
+  if (row.type === "compaction" || row.type === "branch_summary") {
+    const { summary } = entry;
+    return { kind: "note", heading: headed("Summary"), body: typeof summary === "string" ? summary : "" };
+  }
+  const message = messageOfRow(row);
+  if (!message) return undefined;
+  const body = contentMarkdown(message);
+  if (message.role === "toolResult" || message.role === "tool") {
+    const name = typeof message["toolName"] === "string" ? code(message["toolName"]) : "a tool";
+    return { kind: "tool", heading: headed(`Result of ${name}${message["isError"] === true ? " (failed)" : ""}`), body };
+  }
+  const failure = message["errorMessage"];
+  const kind = message.role === "user" || message.role === "assistant" ? message.role : "note";
+  return { kind, heading: headed(SPEAKERS[String(message.role)] ?? "Note"), body, ...(typeof failure === "string" ? { failure } : {}) };
 }
 
 /** An entry for people; nothing for bookkeeping. Results of tools stand in fences, so that what they hold is not read as Markdown. */
 export function entryMarkdown(row: EntryRow): string {
-  const entry = entryOf(row);
-  if (!entry) return "";
-  if (row.type === "compaction" || row.type === "branch_summary") {
-    const { summary } = entry;
-    return `${heading("Summary", entry.timestamp)}\n\n${typeof summary === "string" ? summary : ""}\n\n`;
-  }
-  const message = messageOfRow(row);
-  if (!message) return "";
-  const body = contentMarkdown(message);
-  if (message.role === "toolResult" || message.role === "tool") {
-    const name = typeof message["toolName"] === "string" ? `\`${message["toolName"]}\`` : "a tool";
-    return `${heading(`Result of ${name}${message["isError"] === true ? " (failed)" : ""}`, entry.timestamp)}\n\n${fenced(body)}\n\n`;
-  }
-  const failed = typeof message["errorMessage"] === "string" ? `\n\n_Failed: ${message["errorMessage"]}_` : "";
-  return `${heading(SPEAKERS[String(message.role)] ?? "Note", entry.timestamp)}\n\n${body}${failed}\n\n`;
+  const parts = entryParts(row, (name) => `\`${name}\``);
+  if (!parts) return "";
+  const { kind, heading, body, failure } = parts;
+  return `## ${heading}\n\n${kind === "tool" ? fenced(body) : body}${failure === undefined ? "" : `\n\n_Failed: ${failure}_`}\n\n`;
 }

@@ -6,7 +6,7 @@ import type { EntryRow, SessionRow, Store, TranscriptRow, UntranscribedRow } fro
 import type { RunRelay } from "../../runs/relay.ts";
 import type { MethodDeps } from "../deps.ts";
 import { findSession } from "../sessions/keys.ts";
-import { liveFile, liveTranscripts, messageOfRow } from "../sessions/transcripts.ts";
+import { liveTranscripts, messageOfRow, rowAt } from "../sessions/transcripts.ts";
 import { askedCommands, type RunningPort } from "./asked-commands.ts";
 import { isOwnKind } from "./system-lines.ts";
 import { MAX_TEXT, shownEntry, withRuns } from "./shown-entry.ts";
@@ -26,7 +26,7 @@ const MOST_PENDING = 200;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Inputs that nobody wrote. */
-const SILENT_KINDS: ReadonlySet<string> = new Set(["reaction", "member", "notice", "edit"]);
+const SILENT_KINDS: ReadonlySet<string> = new Set(["reaction", "member", "notice", "edit", "regenerate"]);
 
 /** Messages of a session that were accepted and are not in its transcript. */
 export async function waiting(store: Pick<Store, "read">, sessionKey: string): Promise<readonly UntranscribedRow[]> {
@@ -79,20 +79,50 @@ async function linked(store: Pick<Store, "read">, sessionKey: string, entries: r
   return withRuns(entries, [...spans].reverse());
 }
 
+/** Messages and answers with how many versions there are of each. */
+async function withSiblings(store: Pick<Store, "read">, { file, fork }: TranscriptRow, entries: ChatEntry[]): Promise<ChatEntry[]> {
+  const seqs = entries.flatMap(({ kind, seq }) => (kind === "user" || kind === "assistant" ? [seq] : []));
+  if (fork === 0 || seqs.length === 0) return entries;
+  const found = new Map((await store.read("transcripts.siblings", { file, seqs })).map(({ seq, siblings }) => [seq, siblings]));
+  return entries.map((entry) => {
+    const alike = found.get(entry.seq)?.filter(({ role }) => role === entry.kind) ?? [];
+    const at = alike.findIndex(({ seq }) => seq === entry.seq);
+    if (alike.length < 2 || at < 0) return entry;
+    const [previous, next] = [alike[at - 1], alike[at + 1]];
+    return {
+      ...entry,
+      siblings: { at: at + 1, of: alike.length, ...(previous ? { previous: previous.id } : {}), ...(next ? { next: next.id } : {}) },
+    };
+  });
+}
+
+/** What follows the end of the branch in use on other ones, such as the former answer when the new one never came. */
+async function othersBelow(store: Pick<Store, "read">, { file, fork, leafId }: TranscriptRow): Promise<Pick<Page, "others">> {
+  if (fork === 0) return {};
+  const path = leafId === null ? [] : await store.read("transcripts.path", { file, from: leafId, limit: MOST_NOTES });
+  const last = path.findLast((row) => shownEntry(row)?.kind === "user");
+  if (!last || path.slice(path.indexOf(last) + 1).some((row) => row.type !== "custom")) return {};
+  const others = await store.read("transcripts.following", { file, id: last.id });
+  return others.length === 0 ? {} : { others: others.slice(-10).map(({ id }) => id) };
+}
+
 /** Reasoning that is being written is shown where the session shows it afterwards, too. */
 export const showsReasoning = (session: Pick<SessionRow, "entry"> | undefined): boolean => reasoningLevel(session?.entry).value !== "off";
 
 /** Which transcript the positions belong to, and its last one. */
-export function standing(session: SessionRow | undefined, row: TranscriptRow | undefined): Pick<Page, "sessionId" | "began" | "last"> {
-  return { ...(session ? { sessionId: session.entry.sessionId } : {}), ...(row ? { began: row.createdAt } : {}), last: row ? row.lines - 1 : 0 };
+export function standing(session: SessionRow | undefined, row: TranscriptRow | undefined): Pick<Page, "sessionId" | "began" | "fork" | "last"> {
+  const fork = row && row.fork > 0 ? { fork: row.fork } : {};
+  return { ...(session ? { sessionId: session.entry.sessionId } : {}), ...(row ? { began: row.createdAt } : {}), ...fork, last: row ? row.lines - 1 : 0 };
 }
 
+/** Bookkeeping that may stand behind the last message. */
+const MOST_NOTES = 10;
 /** How often a page is read again because its session was reset in between. */
 const MAX_RETRIES = 5;
 
 export async function chatPage(params: MethodParams<"chat.page">, { config, store, relay, running }: PageDeps): Promise<Page> {
   const { before, after, limit = DEFAULT_LIMIT } = params;
-  if (before !== undefined && after !== undefined) throw new AppError("INVALID_INPUT", "give before or after, not both");
+  if (before !== undefined && after !== undefined) throw new AppError("INVALID_INPUT", "set before or after, not both");
   for (let attempt = 0; ; attempt += 1) {
     const { key, session } = await findSession(params.sessionKey, { config, store });
     const [known] = session ? await liveTranscripts(store, session) : [];
@@ -113,8 +143,9 @@ export async function chatPage(params: MethodParams<"chat.page">, { config, stor
     return {
       sessionKey: key,
       ...stands,
-      entries: await linked(store, key, entries),
+      entries: row ? await withSiblings(store, row, await linked(store, key, entries)) : [],
       more,
+      ...(row && runs.length + unsaid.length === 0 ? await othersBelow(store, row) : {}),
       pending: unsaid.map(pendingOf),
       runs,
       ...(commands.length === 0 ? {} : { commands }),
@@ -122,15 +153,13 @@ export async function chatPage(params: MethodParams<"chat.page">, { config, stor
   }
 }
 
-export async function chatImage({ sessionKey, seq, index }: MethodParams<"chat.image">, { config, store }: PageDeps): Promise<MethodResult<"chat.image">> {
-  const { session } = await findSession(sessionKey, { config, store });
-  const file = session && (await liveFile(store, session));
-  const [row] = file === undefined ? [] : await store.read("transcripts.page", { file, after: seq - 1, before: seq + 1, limit: 1 });
+export async function chatImage({ sessionKey, seq, index }: MethodParams<"chat.image">, deps: PageDeps): Promise<MethodResult<"chat.image">> {
+  const { row } = await rowAt({ sessionKey, seq }, deps);
   const content = row && messageOfRow(row)?.content;
   const block: unknown = Array.isArray(content) ? content[index] : undefined;
   const { type, data, mimeType } = isRecord(block) ? block : {};
   if (type !== "image" || typeof data !== "string" || typeof mimeType !== "string" || data === "" || mimeType === "") {
-    throw new AppError("INVALID_INPUT", `there is no picture at block ${index} of entry ${seq}; take both from chat.page`);
+    throw new AppError("INVALID_INPUT", `no image at block ${index} of entry ${seq}; use values from chat.page`);
   }
   return { mimeType, data };
 }

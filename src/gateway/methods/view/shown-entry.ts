@@ -1,3 +1,4 @@
+import { filesOf } from "../../../base/message-text.ts";
 import { isRecord } from "../../../base/records.ts";
 import type { ChatEntry, Usage } from "../../../protocol/index.ts";
 import { CUSTOM } from "../../../sessions/index.ts";
@@ -73,6 +74,12 @@ function runOf(fields: Fields | undefined): Pick<ChatEntry, "runId"> {
   return runId === undefined ? {} : { runId };
 }
 
+/** What the gateway writes about a run in place of the model's answer names the run. */
+function runNamedBy({ openclawAbort, idempotencyKey }: Message): Pick<ChatEntry, "runId"> {
+  const [, runId] = /^(.+):assistant$/.exec(textOf(idempotencyKey) ?? "") ?? [];
+  return runOf(fieldsOf(openclawAbort) ?? { runId });
+}
+
 type Body = Omit<ChatEntry, "seq" | "id" | "ts">;
 
 function messageBody(message: Message): Body {
@@ -80,10 +87,12 @@ function messageBody(message: Message): Body {
   const shown = shownMessage(message);
   const oversized = "__openclaw" in shown;
   const content: readonly unknown[] = oversized ? skeleton(message) : Array.isArray(shown["content"]) ? shown["content"] : [];
+  const files = filesOf(message);
   return {
     kind,
     content: [...content],
-    ...runOf(fieldsOf(message["openclawAbort"])),
+    ...(files.length === 0 ? {} : { files: files.map(({ name, mimeType }) => ({ name, mimeType })) }),
+    ...runNamedBy(message),
     ...(oversized || isLong(message.content) ? { cut: true } : {}),
     ...(kind === "assistant" ? { ...texts(message, SAID), ...usageOf(fieldsOf(message["usage"])) } : {}),
     ...(kind === "tool" ? { ...texts(message, DONE), isError: message["isError"] === true } : {}),

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { ChatEntry } from "../../../protocol/index.ts";
+import { shownMessage } from "../chat/history.ts";
 import { asNote, withoutSystemLines } from "./system-lines.ts";
 
 const said = (text: string): ChatEntry => ({ seq: 1, ts: 1, kind: "user", content: [{ type: "text", text }, { type: "image" }] });
@@ -12,7 +13,9 @@ test("lines of the system before a message are not its words", () => {
 });
 
 test("what stands around a channel's message is taken off behind them, too", () => {
-  expect(withoutSystemLines(said(`${LINE}\n\n[Telegram Ann 2026-01-05 16:27 UTC] hello`)).content[0]).toEqual({ type: "text", text: "hello" });
+  const stored = { role: "user", content: [{ type: "text", text: `${LINE}\n\n[Telegram Ann 2026-01-05 16:27 UTC] hello` }] };
+  const { content } = shownMessage(stored);
+  expect(withoutSystemLines({ ...said(""), content: content as ChatEntry["content"] }).content[0]).toEqual({ type: "text", text: "hello" });
 });
 
 test("a message that only speaks of the system stays as it is", () => {

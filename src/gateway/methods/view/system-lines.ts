@@ -24,7 +24,7 @@ export const isOwnKind = (kind: string | null): boolean => kind !== null && OWN_
 /** A prompt in the words that people are shown: without marks that are for the agent. */
 const SHORTER: readonly (readonly [RegExp, string])[] = [
   [/^\[System Message\] \[sessionId: [^\]\n]*\] /, ""],
-  [/^A scheduled reminder is due:\s+/, "Reminder: "],
+  [/^A scheduled reminder (?:is|was) due[^:\n]*:\s+/, "Reminder: "],
   [/^\[cron:[^\s\]]+ ([^\]\n]*)\] /, "$1: "],
 ];
 

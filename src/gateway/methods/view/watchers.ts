@@ -49,7 +49,7 @@ export function createWatchers(): Watchers {
       let keys = connections.get(connId);
       if (keys?.has(sessionKey)) return;
       if (keys && keys.size >= MOST_KEYS)
-        throw new AppError("INVALID_INPUT", `this connection watches ${MOST_KEYS} sessions, which is the most; stop watching one of them with on: false`);
+        throw new AppError("INVALID_INPUT", `this connection already watches ${MOST_KEYS} sessions, the maximum; stop watching one with on: false`);
       if (!keys) {
         connections.set(connId, (keys = new Set()));
         gone.addEventListener("abort", () => forget(connId), { once: true });

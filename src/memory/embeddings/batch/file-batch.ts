@@ -66,9 +66,9 @@ async function runJob(
   const { id } = client.access;
   const lines = texts.map((text, at) => JSON.stringify(batch.line(text, String(at)))).join("\n");
   const file = textAt(await client.ask({ path: "/files", raw: upload(`${lines}\n`), timeoutMs: REQUEST_MS, signal }), "id");
-  if (file === undefined) throw new AppError("UNAVAILABLE", `${id} took a batch file without naming it`);
+  if (file === undefined) throw new AppError("UNAVAILABLE", `${id} accepted a batch file but returned no id`);
   const job = textAt(await client.ask({ path: "/batches", body: batch.job(file), timeoutMs: REQUEST_MS, signal }), "id");
-  if (job === undefined) throw new AppError("UNAVAILABLE", `${id} began a batch without a name`);
+  if (job === undefined) throw new AppError("UNAVAILABLE", `${id} started a batch but returned no id`);
   const output = await poll(batch, async () => {
     const now = await client.ask({ path: `/batches/${job}`, timeoutMs: REQUEST_MS, signal });
     const status = textAt(now, "status") ?? "";

@@ -25,7 +25,7 @@ export async function poll<T>({ settings, signal }: BatchOptions, look: () => Pr
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (performance.now() + settings.pollIntervalMs > ends) throw new AppError("TIMEOUT", `the batch did not end within ${settings.timeoutMinutes} minutes`);
+    if (performance.now() + settings.pollIntervalMs > ends) throw new AppError("TIMEOUT", `the batch did not finish within ${settings.timeoutMinutes} minutes`);
     await sleep(settings.pollIntervalMs, signal);
   }
 }

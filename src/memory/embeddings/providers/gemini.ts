@@ -40,7 +40,7 @@ export function geminiEmbedder(client: ProviderClient): Embedder {
     const body = { batch: { displayName: "openclaw-memory", inputConfig: { requests: { requests } } } };
     const made = await client.ask({ path: `/${name}:asyncBatchEmbedContent`, body, timeoutMs: REQUEST_MS, signal: options.signal });
     const id = isRecord(made) ? made["name"] : undefined;
-    if (typeof id !== "string") throw new AppError("UNAVAILABLE", "gemini began a batch without a name");
+    if (typeof id !== "string") throw new AppError("UNAVAILABLE", "gemini started a batch but returned no name");
     const done = await poll(options, async () => {
       const now = await client.ask({ path: `/${id}`, timeoutMs: REQUEST_MS, signal: options.signal });
       const state = isRecord(now) && isRecord(now["metadata"]) ? String(now["metadata"]["state"]) : "";

@@ -21,7 +21,7 @@ const WAIT_MS = 5 * 60_000;
 
 function authorizeUrl(client: OAuthClient, redirectUri: string, challenge: string, state: string): string {
   if (client.authorizeUrl === undefined) {
-    throw new AppError("INVALID_INPUT", `expected the address where ${client.provider} asks its users (--authorize-url), or a device flow (--method device)`);
+    throw new AppError("INVALID_INPUT", `expected the authorization URL of ${client.provider} (--authorize-url), or a device flow (--method device)`);
   }
   const url = new URL(client.authorizeUrl);
   const fields = {
@@ -40,12 +40,15 @@ function authorizeUrl(client: OAuthClient, redirectUri: string, challenge: strin
 /** The first of: the browser came back, the user pasted, time is up, the user gave up. */
 async function waitForCallback(listener: CallbackListener | undefined, deps: BrowserLoginDeps): Promise<CallbackParams> {
   if (!listener && !deps.paste) {
-    throw new AppError("UNAVAILABLE", "the login's port is taken or no browser runs here, and nobody can be asked to paste: run it in a terminal");
+    throw new AppError(
+      "UNAVAILABLE",
+      "the login's port is in use or no browser is available, and there is no terminal to paste the address into: run this in a terminal",
+    );
   }
   const over = new AbortController();
   const timeUp = Promise.withResolvers<never>();
   const fail = (error: AppError): void => timeUp.reject(error);
-  using _timer = deps.clock.after(deps.waitMs ?? WAIT_MS, () => fail(new AppError("TIMEOUT", "nobody logged in within the time for it; start again")));
+  using _timer = deps.clock.after(deps.waitMs ?? WAIT_MS, () => fail(new AppError("TIMEOUT", "the login timed out; start again")));
   const onAbort = (): void => fail(new AppError("CANCELLED", "the login was cancelled"));
   deps.signal?.addEventListener("abort", onAbort, { once: true });
   // The timer does not keep the process alive; the listener or the terminal does.
@@ -73,9 +76,9 @@ export async function browserLogin(client: OAuthClient, deps: BrowserLoginDeps):
   if (returned.error !== undefined)
     throw new AppError("PERMISSION_DENIED", `${client.provider} refused the login: ${deps.redactor.text(returned.error.slice(0, 200))}`);
   if (returned.state !== undefined && returned.state !== state) {
-    throw new AppError("INVALID_INPUT", "what was pasted belongs to another login; start again and paste the address of this one");
+    throw new AppError("INVALID_INPUT", "the pasted address belongs to another login; start again and paste the address of this one");
   }
-  if (returned.code === undefined) throw new AppError("INVALID_INPUT", "expected the address the browser ended at, or the code in it; neither was there");
+  if (returned.code === undefined) throw new AppError("INVALID_INPUT", "expected the address the browser was redirected to, or the code in it");
   deps.redactor.register(returned.code);
   const body = {
     grant_type: "authorization_code",
@@ -87,7 +90,7 @@ export async function browserLogin(client: OAuthClient, deps: BrowserLoginDeps):
   };
   const answer = await post(client.tokenUrl, body, client.tokenFormat, deps);
   const login = answer.status < 400 ? loginFrom(answer.fields, client, undefined, deps) : undefined;
-  if (!login) throw new AppError("PERMISSION_DENIED", `${client.provider} gave no token for the login: ${refusalText(answer, deps.redactor)}`);
+  if (!login) throw new AppError("PERMISSION_DENIED", `${client.provider} returned no token for the login: ${refusalText(answer, deps.redactor)}`);
   const email = await emailOf(login, answer.fields, client, deps);
   return email === undefined ? login : { ...login, email };
 }

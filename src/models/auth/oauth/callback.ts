@@ -43,7 +43,7 @@ export function parseCallback(text: string): CallbackParams {
 export async function listenForCallback(redirectUri: string, state: string): Promise<CallbackListener | undefined> {
   const redirect = new URL(redirectUri);
   if (!["127.0.0.1", "localhost", "[::1]"].includes(redirect.hostname)) {
-    throw new AppError("INVALID_INPUT", `a login returns to this machine only: expected a loopback address, got ${redirect.host}`);
+    throw new AppError("INVALID_INPUT", `a login can only redirect to this machine: expected a loopback address, got ${redirect.host}`);
   }
   const { promise, resolve } = Promise.withResolvers<CallbackParams>();
   const server = loadHttp().createServer((request, response) => {
@@ -57,9 +57,9 @@ export async function listenForCallback(redirectUri: string, state: string): Pro
       });
       response.end(PAGE(title, text));
     };
-    if (request.method !== "GET" || url.pathname !== redirect.pathname) return answer(404, "Nothing here", "This address waits for a login only.");
+    if (request.method !== "GET" || url.pathname !== redirect.pathname) return answer(404, "Nothing here", "This address only receives logins.");
     const returned = parseCallback(url.search);
-    if (returned.state !== state) return answer(400, "Not this login", "This return belongs to another login. Start again from the terminal.");
+    if (returned.state !== state) return answer(400, "Not this login", "This response belongs to another login. Start again from the terminal.");
     answer(
       returned.code === undefined ? 400 : 200,
       returned.code === undefined ? "The login was refused" : "Logged in",

@@ -160,6 +160,6 @@ const SHORTEST_SETUP_TOKEN = 80;
 export function setupTokenProblem(pasted: string): string | undefined {
   if (!pasted.startsWith(SETUP_TOKEN_PREFIX)) return `expected a token that begins with ${SETUP_TOKEN_PREFIX}; make one with: claude setup-token`;
   if (pasted.length < SHORTEST_SETUP_TOKEN)
-    return `expected a token of at least ${SHORTEST_SETUP_TOKEN} characters, got ${pasted.length}: it was cut off; copy it whole`;
+    return `expected a token of at least ${SHORTEST_SETUP_TOKEN} characters, got ${pasted.length}: it was cut off; copy all of it`;
   return undefined;
 }

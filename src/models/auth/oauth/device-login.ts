@@ -26,7 +26,7 @@ const firstText = (fields: TokenAnswer["fields"], ...names: readonly string[]): 
   names.map((name) => fields[name]).find((value): value is string => typeof value === "string") ?? "";
 
 async function begin(client: OAuthClient, challenge: string, deps: DeviceLoginDeps): Promise<TokenAnswer["fields"]> {
-  if (client.deviceUrl === undefined) throw new AppError("INVALID_INPUT", `expected the address where ${client.provider} gives device codes (--device-url)`);
+  if (client.deviceUrl === undefined) throw new AppError("INVALID_INPUT", `expected the device code URL of ${client.provider} (--device-url)`);
   const body = {
     client_id: client.clientId,
     ...(client.scopes.length > 0 ? { scope: client.scopes.join(" ") } : {}),
@@ -34,7 +34,7 @@ async function begin(client: OAuthClient, challenge: string, deps: DeviceLoginDe
   };
   const answer = await post(client.deviceUrl, body, "form", deps);
   if (answer.status >= 400 || typeof answer.fields["device_code"] !== "string") {
-    throw new AppError("PERMISSION_DENIED", `${client.provider} gave no device code: ${refusalText(answer, deps.redactor)}`);
+    throw new AppError("PERMISSION_DENIED", `${client.provider} returned no device code: ${refusalText(answer, deps.redactor)}`);
   }
   return answer.fields;
 }
@@ -48,7 +48,7 @@ export async function deviceLogin(client: OAuthClient, deps: DeviceLoginDeps): P
   for (const secret of [deviceCode, verifier]) deps.redactor.register(secret);
   const expiresAt = deps.clock.now() + seconds(fields["expires_in"], LIFETIME_S) * 1000;
   const url = firstText(fields, "verification_uri_complete", "verification_uri", "verification_url");
-  if (!/^https?:\/\//.test(url)) throw new AppError("UNAVAILABLE", `${client.provider} did not say where the code is to be typed`);
+  if (!/^https?:\/\//.test(url)) throw new AppError("UNAVAILABLE", `${client.provider} did not return the URL at which to enter the code`);
   await deps.show({ url, code: firstText(fields, "user_code"), expiresAt });
   let pauseMs = Math.max(seconds(fields["interval"], INTERVAL_S) * 1000, SHORTEST_PAUSE_MS);
   const body = {

@@ -56,13 +56,13 @@ async function projectAt(base: string, access: string, deps: GoogleProjectDeps):
     const { status, value } = await askJson(body === undefined ? request : { ...request, body });
     const fields = fieldsOf(value);
     const reason = textOf(fieldsOf(fields["error"])["message"]);
-    if (status >= 400) throw new AppError("UNAVAILABLE", `it answers ${status}${reason === undefined ? "" : ` ${reason.slice(0, 200)}`}`);
+    if (status >= 400) throw new AppError("UNAVAILABLE", `it responded with status ${status}${reason === undefined ? "" : ` ${reason.slice(0, 200)}`}`);
     return fields;
   };
   const account = await ask(":loadCodeAssist", { metadata: METADATA });
   const found = projectIn(account);
   if (found !== undefined) return found;
-  if (isObject(account["currentTier"])) throw new AppError("UNAVAILABLE", "the account works with a project of its own, and names none");
+  if (isObject(account["currentTier"])) throw new AppError("UNAVAILABLE", "the account has its own project, but did not name it");
   let operation = await ask(":onboardUser", { tierId: tierOf(account), metadata: METADATA });
   for (let polls = 0; operation["done"] !== true; polls += 1) {
     const name = textOf(operation["name"]);

@@ -37,7 +37,7 @@ async function bounded(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw new AppError("OVERLOADED", `the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    if (size > MAX_ANSWER_BYTES) throw new AppError("OVERLOADED", `the response is longer than ${MAX_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -65,7 +65,7 @@ export async function post(url: string, body: Readonly<Record<string, string>>, 
     const code = timeout.aborted ? "ETIMEDOUT" : (systemCode(cause) ?? systemCode(error));
     throw modelFailed({
       phase: "connect",
-      text: `${new URL(url).host} could not be asked for a token: ${deps.redactor.text(clip(describe(error), 200))}`,
+      text: `the token request to ${new URL(url).host} failed: ${deps.redactor.text(clip(describe(error), 200))}`,
       ...(code === undefined ? {} : { code }),
     });
   }

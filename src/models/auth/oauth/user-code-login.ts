@@ -28,7 +28,7 @@ interface Begun {
 }
 
 async function begin(client: OAuthClient, deps: DeviceLoginDeps): Promise<Begun> {
-  if (client.deviceUrl === undefined) throw new AppError("INVALID_INPUT", `expected the address where ${client.provider} gives user codes (--device-url)`);
+  if (client.deviceUrl === undefined) throw new AppError("INVALID_INPUT", `expected the user code URL of ${client.provider} (--device-url)`);
   const { verifier, challenge } = createPkce(deps.random);
   const state = deps.random.bytes(16).toString("base64url");
   for (const secret of [verifier, state]) deps.redactor.register(secret);
@@ -44,7 +44,7 @@ async function begin(client: OAuthClient, deps: DeviceLoginDeps): Promise<Begun>
   const { fields } = answer;
   const [code, url] = [textOf(fields["user_code"]), textOf(fields["verification_uri"])];
   if (answer.status >= 400 || code === undefined || url === undefined || !/^https?:\/\//.test(url)) {
-    throw new AppError("PERMISSION_DENIED", `${client.provider} gave no user code: ${refusalText(answer, deps.redactor)}`);
+    throw new AppError("PERMISSION_DENIED", `${client.provider} returned no user code: ${refusalText(answer, deps.redactor)}`);
   }
   if (fields["state"] !== state) throw new AppError("PERMISSION_DENIED", `${client.provider} answered for another login; start again`);
   const expiresAt = endOf(fields["expired_in"], deps.clock.now()) ?? deps.clock.now() + LIFETIME_MS;
@@ -66,7 +66,7 @@ export async function userCodeLogin(client: OAuthClient, deps: DeviceLoginDeps):
   const { code, verifier, expiresAt, ...begun } = await begin(client, deps);
   let { pauseMs } = begun;
   const body = { grant_type: GRANT, client_id: client.clientId, user_code: code, code_verifier: verifier };
-  const nextAnswer = createNextAnswer({ url: client.tokenUrl, body, expiresAt, expired: "the code has expired before anybody used it; start again", deps });
+  const nextAnswer = createNextAnswer({ url: client.tokenUrl, body, expiresAt, expired: "the code expired before it was used; start again", deps });
   for (;;) {
     const answer = await nextAnswer(pauseMs);
     const login = loginIn(answer, client, deps);

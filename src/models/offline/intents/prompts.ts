@@ -32,7 +32,8 @@ const answerGateway: Intent = {
   name: "gateway",
   begin({ raw, text, events }) {
     const due = events.filter((event) => event !== "");
-    const asked = raw.slice(0, 8000);
+    // What stands around a job's message is the same for every job, and asks for nothing.
+    const asked = (raw.startsWith("[cron:") ? text : raw).slice(0, 8000);
     const fired = /^(?:a |the )?(?:scheduled )?reminders? (?:has |have |was |were |is |are )?(?:fired|triggered|due)\b[^:\n]{0,80}:\s*([\s\S]{1,2000})/i.exec(
       text,
     )?.[1];

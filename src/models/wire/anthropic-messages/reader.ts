@@ -123,7 +123,7 @@ export function anthropicReader(request: WireRequest, { now }: { readonly now: n
     },
     end() {
       if (done) return [];
-      if (stop === undefined) throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the answer did" });
+      if (stop === undefined) throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the response was complete" });
       return complete();
     },
   };

@@ -84,7 +84,7 @@ export function googleReader(request: WireRequest, { now }: { readonly now: numb
     },
     end() {
       if (done) return [];
-      if (finish === undefined) throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the answer did" });
+      if (finish === undefined) throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the response was complete" });
       return complete();
     },
   };

@@ -114,7 +114,7 @@ function reader(request: WireRequest, { now }: { readonly now: number }): WireRe
     },
     end() {
       if (done) return [];
-      throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the answer did" });
+      throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the response was complete" });
     },
   };
 }

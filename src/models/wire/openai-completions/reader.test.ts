@@ -18,7 +18,7 @@ test.each([
   ["an object", { text: "x" }],
   ["a typed object", { type: "text", text: "x" }],
   ["a list", [{ type: "text", text: "x" }]],
-  ["a list of texts", ["x"]],
+  ["a list of strings", ["x"]],
 ])("content may be %s", (_name, content) => {
   expect(read("stop", { content })?.content).toEqual([{ type: "text", text: "x" }]);
 });

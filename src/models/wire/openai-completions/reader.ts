@@ -65,10 +65,10 @@ const LEGACY_CALL = "function_call";
 const FAILED: Readonly<Record<string, { readonly text: string; readonly status?: number }>> = {
   content_filter: { text: "the provider's content filter stopped the answer" },
   sensitive: { text: "the provider's content filter stopped the answer" },
-  insufficient_system_resource: { text: "the provider is overloaded and gave the answer up", status: 503 },
-  network_error: { text: "the provider gave the answer up: network error", status: 502 },
+  insufficient_system_resource: { text: "the provider is overloaded and aborted the response", status: 503 },
+  network_error: { text: "the provider aborted the response: network error", status: 502 },
   model_context_window_exceeded: { text: "the conversation is longer than the model's context window", status: 400 },
-  error: { text: "the provider gave the answer up without saying why", status: 500 },
+  error: { text: "the provider aborted the response without a reason", status: 500 },
 };
 
 export function completionsReader(request: WireRequest, { now }: { readonly now: number }): WireReader {
@@ -152,7 +152,7 @@ export function completionsReader(request: WireRequest, { now }: { readonly now:
     end() {
       if (done) return [];
       // Some servers omit the last line; without a finish reason the answer is truncated.
-      if (finish === undefined) throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the answer did" });
+      if (finish === undefined) throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the response was complete" });
       return complete();
     },
   };

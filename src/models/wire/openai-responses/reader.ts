@@ -107,7 +107,7 @@ export function responsesReader(request: WireRequest, { now }: { readonly now: n
     },
     end() {
       if (done) return [];
-      throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the answer did" });
+      throw modelFailed({ phase: "stream", malformed: true, text: "the stream ended before the response was complete" });
     },
   };
 }

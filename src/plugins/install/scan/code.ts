@@ -19,16 +19,16 @@ const RULES: readonly Rule[] = [
     message: "starts other programs",
     all: [/["'](?:node:)?child_process["']/],
   },
-  { ruleId: "makes-code", severity: "warn", message: "makes code out of text", all: [/\beval\s*\(|\bnew Function\s*\(|["'](?:node:)?vm["']/] },
-  { ruleId: "environment-and-network", severity: "warn", message: "reads environment variables and talks to the network", all: [/\bprocess\.env\b/, NETWORK] },
-  { ruleId: "files-and-network", severity: "info", message: "reads files and talks to the network", all: [/\breadFile(?:Sync)?\b/, NETWORK] },
+  { ruleId: "makes-code", severity: "warn", message: "creates code from text", all: [/\beval\s*\(|\bnew Function\s*\(|["'](?:node:)?vm["']/] },
+  { ruleId: "environment-and-network", severity: "warn", message: "reads environment variables and uses the network", all: [/\bprocess\.env\b/, NETWORK] },
+  { ruleId: "files-and-network", severity: "info", message: "reads files and uses the network", all: [/\breadFile(?:Sync)?\b/, NETWORK] },
   {
     ruleId: "credentials",
     severity: "warn",
-    message: "names files in which secrets are kept",
+    message: "names files that store secrets",
     all: [/\.ssh\/|id_(?:rsa|ed25519)\b|\.aws\/credentials|auth-profiles\.json|\/etc\/shadow/],
   },
-  { ruleId: "mining", severity: "critical", message: "has the marks of a program that mines coins", all: [/stratum\+(?:tcp|ssl)|coinhive|cryptonight|xmrig/i] },
+  { ruleId: "mining", severity: "critical", message: "looks like a cryptocurrency miner", all: [/stratum\+(?:tcp|ssl)|coinhive|cryptonight|xmrig/i] },
   {
     ruleId: "obfuscated",
     severity: "warn",
@@ -46,13 +46,13 @@ export function scanCode(root: string, files: readonly string[]): { readonly fin
   const findings: Finding[] = [];
   const code = files.filter((file) => CODE.test(file) && !/\.d\.[mc]?ts$/.test(file));
   if (code.length > MOST_FILES) {
-    findings.push({ severity: "info", ruleId: "not-all-read", message: `${code.length - MOST_FILES} of ${code.length} files were not looked at` });
+    findings.push({ severity: "info", ruleId: "not-all-read", message: `${code.length - MOST_FILES} of ${code.length} files were not scanned` });
   }
   let scanned = 0;
   for (const file of code.slice(0, MOST_FILES)) {
     const path = join(root, file);
     if (statSync(path).size > MOST_BYTES) {
-      findings.push({ severity: "info", ruleId: "not-all-read", message: "is too large to be looked at", file });
+      findings.push({ severity: "info", ruleId: "not-all-read", message: "is too large to scan", file });
       continue;
     }
     scanned += 1;

@@ -42,7 +42,7 @@ export async function unpack(
   } catch (error) {
     if (error instanceof AppError) throw error;
     if (signal?.aborted) throw new AppError("CANCELLED", "the install was cancelled", { cause: error });
-    throw new AppError("INVALID_INPUT", `${shown} cannot be unpacked: ${messageOf(error)}; it is damaged or no archive`, { cause: error });
+    throw new AppError("INVALID_INPUT", `${shown} cannot be unpacked: ${messageOf(error)}; it is damaged or not an archive`, { cause: error });
   }
 }
 
@@ -63,7 +63,7 @@ async function openBzip2(file: string): Promise<AsyncDisposable & { readonly tar
   }).catch((error: unknown) => {
     throw new AppError("UNAVAILABLE", "a .tar.bz2 archive needs the program bzip2, which could not be started; install it and try again", { cause: error });
   });
-  void child.exited.then(({ code }) => (code === 0 ? tar.end() : tar.destroy(new AppError("INVALID_INPUT", "it is damaged or no .tar.bz2 archive"))));
+  void child.exited.then(({ code }) => (code === 0 ? tar.end() : tar.destroy(new AppError("INVALID_INPUT", "it is damaged or not a .tar.bz2 archive"))));
   return {
     tar: [tar],
     async [Symbol.asyncDispose]() {
@@ -107,7 +107,7 @@ async function unpackEntry({ name, type, linkname }: Header, content: AsyncItera
     case "link":
       return writer.hardLink(name, linkname ?? "");
     default:
-      throw refused(name, `it is a ${type ?? "thing of unknown kind"}, not a file, folder or link`);
+      throw refused(name, `it is a ${type ?? "entry of unknown type"}, not a file, folder or link`);
   }
 }
 
@@ -122,7 +122,7 @@ const LONGEST_TARGET = 4096;
 async function unpackZip(file: string, writer: Writer, signal?: AbortSignal): Promise<void> {
   const { openPromise } = await import("yauzl");
   const zip = await openPromise(file, { decodeStrings: true, validateEntrySizes: true, strictFileNames: true }).catch((error: unknown) => {
-    throw new AppError("INVALID_INPUT", `the archive cannot be read: ${messageOf(error)}; it is damaged or no .zip`, { cause: error });
+    throw new AppError("INVALID_INPUT", `the archive cannot be read: ${messageOf(error)}; it is damaged or not a .zip archive`, { cause: error });
   });
   // A read that was under way when the archive is given up may still report that it was closed.
   zip.on("error", () => {});
@@ -135,10 +135,10 @@ async function unpackZip(file: string, writer: Writer, signal?: AbortSignal): Pr
       if (entry.isEncrypted()) throw refused(name, "it is encrypted");
       if (name.endsWith("/") || kind === FOLDER) await writer.folder(name);
       else if (kind === LINK) {
-        if (entry.uncompressedSize > LONGEST_TARGET) throw refused(name, "it is a link with a strange target");
+        if (entry.uncompressedSize > LONGEST_TARGET) throw refused(name, "it is a link with an invalid target");
         writer.symbolicLink(name, await text(await open(entry)));
       } else if (kind === FILE || kind === 0) await writer.file(name, await open(entry));
-      else throw refused(name, "it is no file, folder or link");
+      else throw refused(name, "it is not a file, folder or link");
     }
   } catch (error) {
     throw refusedName(error) ?? error;

@@ -19,13 +19,13 @@ function entryPath(name: string, limits: InstallLimits): string {
   if (Buffer.byteLength(name) > limits.pathLength) throw refused(name, `its name is longer than ${limits.pathLength} bytes`);
   const parts = name.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.includes("..")) throw refused(name, 'its path has "..": it leaves the folder that it is unpacked into');
-  if (parts.length > limits.depth) throw refused(name, `it lies more than ${limits.depth} folders deep`);
+  if (parts.length > limits.depth) throw refused(name, `it is more than ${limits.depth} folders deep`);
   return parts.join("/");
 }
 
 /** Where a symbolic link at `path` leads, by text alone. Throws when that is outside. */
 function checkLinkTarget(path: string, target: string): void {
-  if (target.includes("\0") || target.includes("\\")) throw refused(path, "it is a link with a strange target");
+  if (target.includes("\0") || target.includes("\\")) throw refused(path, "it is a link with an invalid target");
   if (target.startsWith("/") || /^[A-Za-z]:/.test(target)) throw refused(path, `it is a link to the absolute path ${JSON.stringify(target)}`);
   let depth = path.split("/").length - 1;
   for (const part of target.split("/")) {
@@ -72,7 +72,7 @@ export function createWriter(root: string, packed: number, limits: InstallLimits
       await mkdir(dirname(full), { recursive: true, mode: 0o755 });
       return await work(full);
     } catch (error) {
-      if (systemCode(error) === "EEXIST" || systemCode(error) === "ENOTDIR") throw refused(path, "the archive has two entries in this place");
+      if (systemCode(error) === "EEXIST" || systemCode(error) === "ENOTDIR") throw refused(path, "the archive has two entries with this path");
       throw fileError(full, "could not unpack", error);
     }
   }
@@ -102,7 +102,7 @@ export function createWriter(root: string, packed: number, limits: InstallLimits
       const path = place(name);
       const from = join(root, entryPath(target, limits));
       const stat = await lstat(from).catch(() => undefined);
-      if (!stat?.isFile()) throw refused(name, `it is a hard link to ${JSON.stringify(target)}, which is no file of the archive`);
+      if (!stat?.isFile()) throw refused(name, `it is a hard link to ${JSON.stringify(target)}, which is not a file of the archive`);
       weigh(name, stat.size);
       await put(path, (full) => copyFile(from, full, 1));
     },

@@ -1,4 +1,5 @@
 /** `runtime.channel`. */
+import { AppError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/records.ts";
 import * as channels from "../../../channels/index.ts";
 import type { ChannelMessageActionAdapter } from "../../../protocol/index.ts";
@@ -10,8 +11,8 @@ import { createReplyPrefixContext } from "../../sdk/messages/replies.ts";
 import type { RuntimeChannel, RuntimeChannelReply } from "../../sdk/types/index.ts";
 import { lazily } from "../lazily.ts";
 import { createChannelMedia } from "../media/index.ts";
-import { PENDING, type PendingMember, type PendingPath } from "../pending.ts";
-import type { RuntimePorts } from "../ports.ts";
+import { ABSENT, pendingBelow, type PendingMember, type PendingPath } from "../pending.ts";
+import type { RuntimeOwner, RuntimePorts } from "../ports.ts";
 import { createChannelSession } from "./session.ts";
 
 function createReply(pending: PendingMember): RuntimeChannelReply {
@@ -55,8 +56,8 @@ export interface NewerChannel {
   readonly outbound: Record<string, unknown>;
 }
 
-export function createChannel(ports: RuntimePorts, pending: PendingMember): RuntimeChannel & NewerChannel {
-  const transports = createTransports(pending);
+export function createChannel(ports: RuntimePorts, pending: PendingMember, owner: RuntimeOwner): RuntimeChannel & NewerChannel {
+  const transports = createTransports(pending, owner);
   const inbound = createInbound(pending);
   const parts = lazily<Omit<RuntimeChannel & NewerChannel, keyof typeof transports>>({
     text: () => ({
@@ -105,17 +106,24 @@ export function createChannel(ports: RuntimePorts, pending: PendingMember): Runt
   return Object.defineProperties(parts as RuntimeChannel & NewerChannel, Object.getOwnPropertyDescriptors(transports));
 }
 
-/** Channels that older hosts carried themselves. What is only about configuration is answered; what needs the platform is pending. */
+/** Channels that older hosts carried themselves. What is only about configuration is answered here; what needs the platform goes to the channel's plugin. */
 type Transports = Pick<RuntimeChannel, "discord" | "slack" | "telegram" | "signal" | "imessage" | "whatsapp" | "line">;
 
-/** All pending members of a channel by their names. */
-function membersOf(channel: keyof Transports, pending: PendingMember): Record<string, unknown> {
-  const row: { readonly now?: readonly string[]; readonly later?: readonly string[] } = PENDING[channel];
+/**
+ * All pending members of a channel by their names. A plugin that replaces the channel of its name was made for a host that carried the transport: called by it,
+ * these would end up in the plugin again.
+ */
+function membersOf(channel: keyof Transports, pending: PendingMember, owner: RuntimeOwner): Record<string, unknown> {
   const prefix = `channel.${channel}.`;
-  return Object.fromEntries([...(row.now ?? []), ...(row.later ?? [])].map((path) => [path.slice(prefix.length), pending(path as PendingPath)]));
+  const why = `the plugin "${owner.id}" replaces the bundled ${channel} channel, whose connection it would need. Remove or disable the plugin to use the bundled channel`;
+  const refuse = (path: string) => async (): Promise<never> => {
+    throw new AppError("UNAVAILABLE", `runtime.${path} is not available: ${why}`, { details: { path, channel } });
+  };
+  const member = (path: PendingPath): unknown => (owner.id === channel && !ABSENT.includes(path) ? refuse(path) : pending(path));
+  return Object.fromEntries(pendingBelow(prefix).map((path) => [path.slice(prefix.length), member(path)]));
 }
 
-/** No actions until the channel is there. */
+/** The gateway offers the actions of its channels itself. */
 const noActions = (): ChannelMessageActionAdapter => ({ listActions: () => [] });
 
 /** Groups that are answered without a mention, which a bot must be allowed to read. */
@@ -128,9 +136,9 @@ function collectUnmentionedGroupIds(groups: Record<string, unknown> | undefined)
   return { groupIds, unresolvedGroups: ids.length - groupIds.length, hasWildcardUnmentionedGroups: open.some(([id]) => id.trim() === "*") };
 }
 
-function createTransports(pending: PendingMember): Transports {
+function createTransports(pending: PendingMember, owner: RuntimeOwner): Transports {
   const of = <K extends keyof Transports>(channel: K, own: Partial<Transports[K]> = {}): Transports[K] =>
-    ({ ...membersOf(channel, pending), ...own }) as Transports[K];
+    ({ ...membersOf(channel, pending, owner), ...own }) as Transports[K];
   return {
     discord: of("discord", { messageActions: noActions() }),
     slack: of("slack"),

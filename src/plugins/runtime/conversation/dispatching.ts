@@ -60,7 +60,7 @@ function verdictOf({ talk, config }: DispatchingDeps, { channel, accountId, even
     wasMentioned: context.WasMentioned === true,
     requireMention: false,
     reason: event.chat.type === "direct" ? "dm-allowlist" : "group-allowlist",
-    why: `let in by the plugin of ${channel}`,
+    why: `allowed by the plugin of ${channel}`,
   };
 }
 

@@ -78,7 +78,7 @@ export function createInbound(dispatching: Dispatching, deps: { readonly recordI
   async function record(message: AssembledMessage): Promise<void> {
     const sessionKey = keyOf(message);
     if (sessionKey === undefined) return;
-    const failed = (error: unknown): void => deps.log.warn(`a session could not be noted: ${messageOf(error)}`);
+    const failed = (error: unknown): void => deps.log.warn(`a session could not be recorded: ${messageOf(error)}`);
     const { storePath = "", ctxPayload, recordInboundSession = deps.recordInboundSession, record: more = {} } = message;
     await recordInboundSession({ storePath, sessionKey: ctxPayload.SessionKey ?? sessionKey, ctx: ctxPayload, onRecordError: failed, ...more });
     await message.afterRecord?.();

@@ -9,7 +9,7 @@ type Tell = (call: () => unknown) => void;
 
 function teller(log: Logger): Tell {
   return (call) => {
-    const failed = (error: unknown): void => log.warn(`a plugin that follows a reply failed: ${messageOf(error)}`);
+    const failed = (error: unknown): void => log.warn(`a plugin that streams a reply failed: ${messageOf(error)}`);
     try {
       Promise.resolve(call()).catch(failed);
     } catch (error) {

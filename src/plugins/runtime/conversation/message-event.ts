@@ -54,8 +54,7 @@ function madeId(ctx: MsgContext, newId: () => string): string {
 
 function kept(ctx: MsgContext): MsgContext {
   const json = JSON.stringify(ctx, (_key, value: unknown) => (typeof value === "bigint" ? String(value) : value));
-  if (json.length > MAX_CONTEXT)
-    throw new AppError("INVALID_INPUT", `the context of a message has ${json.length} characters; at most ${MAX_CONTEXT} are taken`);
+  if (json.length > MAX_CONTEXT) throw new AppError("INVALID_INPUT", `the context of a message has ${json.length} characters; the limit is ${MAX_CONTEXT}`);
   return JSON.parse(json) as MsgContext;
 }
 

@@ -6,13 +6,14 @@ import type { Logger } from "../../../base/log/logger.ts";
 import type { AllowLists, Pairing } from "../../../channels/index.ts";
 import { systemRandom } from "../../../base/random.ts";
 import { defaultAgentId, type Config, type OpenClawConfig } from "../../../config/index.ts";
-import type { ChannelTable, Conversation } from "../../../conversation/index.ts";
+import type { ChannelTable, Conversation, Messages } from "../../../conversation/index.ts";
 import type { RuntimeChannelPairing, RuntimeChannelRouting, RuntimeChannelSession } from "../../sdk/types/index.ts";
 import type { RuntimePorts } from "../ports.ts";
 import { createRouting, DEFAULT_ACCOUNT, type PeerKind, type RouteLocation } from "../../../routing/index.ts";
 import { createDispatching } from "./dispatching.ts";
 import { buildInboundContext } from "./inbound-context.ts";
 import { createInbound } from "./inbound.ts";
+import { transportParts } from "./transports.ts";
 
 /** What plugins reach of the conversations. */
 export interface PluginTalk {
@@ -20,6 +21,8 @@ export interface PluginTalk {
   readonly channels: Pick<ChannelTable, "get" | "dock">;
   readonly allowLists: AllowLists;
   readonly pairing: Pairing;
+  /** Sending on request. */
+  readonly messages: () => Promise<Pick<Messages, "send" | "poll">>;
   /** Rejects when a file may not be handed to a channel. */
   readonly mediaReadable?: (agentId: string | undefined, path: string) => Promise<void>;
 }
@@ -100,7 +103,7 @@ export function conversationParts(deps: PartsDeps): NonNullable<RuntimePorts["pa
   if (!talk) return routingParts(deps);
   const open = (): PluginTalk => {
     const found = talk();
-    if (!found) throw new AppError("UNAVAILABLE", "the gateway is starting: nothing is answered yet");
+    if (!found) throw new AppError("UNAVAILABLE", "the gateway is starting: try again in a moment");
     return found;
   };
   const dispatching = createDispatching({
@@ -115,6 +118,7 @@ export function conversationParts(deps: PartsDeps): NonNullable<RuntimePorts["pa
   return {
     ...routingParts(deps),
     ...pairingParts(open),
+    ...transportParts({ talk: open, config: () => deps.config.current, log: deps.log }),
     "channel.reply.dispatchReplyWithBufferedBlockDispatcher": dispatching.withBufferedBlocks,
     "channel.reply.dispatchReplyFromConfig": dispatching.fromConfig,
     "channel.reply.createReplyDispatcherWithTyping": dispatching.createDispatcher,

@@ -19,7 +19,7 @@ export interface RemoteRequest {
 
 /** The body within a limit; it is not read on once that is passed. */
 export async function readResponse(response: Response, what: string, maxBytes: number): Promise<Buffer> {
-  const tooLarge = (): AppError => new AppError("INVALID_INPUT", `${what} is larger than ${formatBytes(maxBytes)}, the most that is taken`);
+  const tooLarge = (): AppError => new AppError("INVALID_INPUT", `${what} is larger than the limit of ${formatBytes(maxBytes)}`);
   if (Number(response.headers.get("content-length")) > maxBytes) {
     await response.body?.cancel();
     throw tooLarge();

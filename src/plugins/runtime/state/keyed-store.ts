@@ -67,14 +67,14 @@ const GONE = "absent";
 
 function checkedKey(key: unknown): string {
   if (typeof key === "string" && key !== "" && key.length <= 1024) return key;
-  throw new AppError("INVALID_INPUT", "a key of plugin state must be a text of 1 to 1024 characters");
+  throw new AppError("INVALID_INPUT", "a key of plugin state must be a string of 1 to 1024 characters");
 }
 
 function encoded(value: unknown): string {
   const text: string | undefined = JSON.stringify(value);
-  if (text === undefined) throw new AppError("INVALID_INPUT", "a value of plugin state must be something that JSON can hold");
+  if (text === undefined) throw new AppError("INVALID_INPUT", "a value of plugin state must be a JSON value");
   if (text.length > MAX_VALUE_BYTES)
-    throw new AppError("INVALID_INPUT", `a value of plugin state may have ${MAX_VALUE_BYTES} bytes as JSON; this one has more: keep it in a file`);
+    throw new AppError("INVALID_INPUT", `a value of plugin state may have at most ${MAX_VALUE_BYTES} bytes as JSON; store larger ones in a file`);
   return text;
 }
 
@@ -130,7 +130,7 @@ export function openSyncKeyedStore<T>(database: DatabaseSync, options: KeyedStor
     const n = Number(count.get(namespace)?.["n"] ?? 0);
     if (n < maxEntries) return;
     if (overflowPolicy === "reject-new")
-      throw new AppError("OVERLOADED", `plugin state "${namespace}" holds ${maxEntries} entries, the most it may; delete some first`);
+      throw new AppError("OVERLOADED", `plugin state "${namespace}" holds ${maxEntries} entries, the maximum; delete some first`);
     evict.run(namespace, n - maxEntries + 1);
   }
 

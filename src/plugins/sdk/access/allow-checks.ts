@@ -44,7 +44,7 @@ export function createDangerousNameMatchingMutableAllowlistWarningCollector(para
     return scopes.flatMap((scope) =>
       params.collectLists(scope).flatMap(({ pathLabel, list }) => {
         const names = normalizeStringEntries(Array.isArray(list) ? list : []).filter((entry) => params.detector(entry));
-        return names.length > 0 ? [`- ${pathLabel} lists ${names.join(", ")}: names can be taken by others; list ids instead.`] : [];
+        return names.length > 0 ? [`- ${pathLabel} lists ${names.join(", ")}: names can be reused by others; list ids instead.`] : [];
       }),
     );
   };

@@ -243,7 +243,7 @@ describe("Slack", () => {
 describe("what is not there", () => {
   it("says so and names the channel", async () => {
     await expect(telegramOnboardingAdapter.configure({} as never)).rejects.toMatchObject({ code: "UNAVAILABLE", details: { channel: "telegram" } });
-    expect(() => resolveWhatsAppHeartbeatRecipients({})).toThrow(/whatsapp/);
+    expect(() => resolveWhatsAppHeartbeatRecipients({})).toThrow(/WhatsApp heartbeat.*pass to/);
     expect(resolveWhatsAppHeartbeatRecipients({}, { to: "1" })).toEqual({ recipients: ["+1"], source: "flag" });
   });
 

@@ -41,7 +41,7 @@ export function resolveServicePrefixedTarget<Service extends string, Target>(
   const entry = params.servicePrefixes.find(({ prefix }) => params.lower.startsWith(prefix));
   if (!entry) return null;
   const to = rest(params, [entry.prefix]);
-  if (!to) throw new AppError("INVALID_INPUT", `${entry.prefix} names no target: write a handle or a chat behind it`);
+  if (!to) throw new AppError("INVALID_INPUT", `${entry.prefix} names no target: add a handle or a chat after it`);
   return params.isChatTarget(to.toLowerCase()) ? params.parseTarget(to) : { kind: "handle", to, service: entry.service };
 }
 
@@ -72,7 +72,7 @@ function chatOf(params: ChatTargetPrefixesParams): { target?: ParsedChatTarget; 
 /** The chat that a target names; a prefix with nothing usable behind it throws. */
 export function parseChatTargetPrefixesOrThrow(params: ChatTargetPrefixesParams): ParsedChatTarget | null {
   const found = chatOf(params);
-  if (found && !found.target) throw new AppError("INVALID_INPUT", `${found.kind} needs a value, and "${found.given}" is none`);
+  if (found && !found.target) throw new AppError("INVALID_INPUT", `${found.kind} needs a value, and "${found.given}" is not one`);
   return found?.target ?? null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Platforms whose channels are not part of this host yet: their state and policy can be read and set, setting them up cannot. And small things of single
- * platforms.
+ * Parts of channels that older hosts carried themselves, for the plugins that wrapped them: their state and policy can be read and set, setting them up cannot.
+ * And small things of single platforms.
  */
 import { AppError } from "../../../base/errors.ts";
 import type { BaseProbeResult, ChannelOnboardingAdapter, DmPolicy, HostConfig } from "../../../protocol/index.ts";
@@ -18,12 +18,8 @@ import {
 } from "./accounts.ts";
 import { getChatChannelMeta } from "./meta.ts";
 
-/** Says that a channel is not there, instead of pretending. */
-export function channelUnavailable(channel: string, what: string): AppError {
-  return new AppError("UNAVAILABLE", `${what} needs the ${channel} channel, which this version does not have yet; install a plugin that brings it`, {
-    details: { channel },
-  });
-}
+const unavailable = (channel: string, what: string, instead: string): AppError =>
+  new AppError("UNAVAILABLE", `${what} is not available to plugins: ${instead}`, { details: { channel } });
 
 function onboarding(channel: string, isConfigured: (cfg: HostConfig) => boolean): ChannelOnboardingAdapter {
   const { label } = getChatChannelMeta(channel);
@@ -35,7 +31,7 @@ function onboarding(channel: string, isConfigured: (cfg: HostConfig) => boolean)
       return { channel, configured, statusLines: [`${label}: ${state}`], selectionHint: state };
     },
     async configure() {
-      throw channelUnavailable(channel, `setting up ${label}`);
+      throw unavailable(channel, `setting up ${label}`, `the gateway does this itself. Run: openclaw channels add --channel ${channel}`);
     },
     dmPolicy: {
       label,
@@ -101,11 +97,11 @@ export function collectDiscordAuditChannelIds(params: { cfg: HostConfig; account
   return { channelIds, unresolvedChannels: names.length - channelIds.length };
 }
 
-/** Who gets heartbeats. Without a named recipient this asks the sessions of WhatsApp, which are not there. */
+/** Who gets heartbeats. The gateway finds those that are not named, once a heartbeat is due. */
 export function resolveWhatsAppHeartbeatRecipients(
   _cfg: HostConfig,
   options: { to?: string | undefined; all?: boolean | undefined } = {},
 ): { recipients: string[]; source: string } {
   if (options.to) return { recipients: [normalizeE164(options.to)], source: "flag" };
-  throw channelUnavailable("whatsapp", "finding the recipients of a heartbeat");
+  throw unavailable("whatsapp", "finding the recipients of a WhatsApp heartbeat", "pass to, or leave it to the gateway (agents.defaults.heartbeat.target)");
 }

@@ -67,7 +67,7 @@ function blocksOf(raw: unknown): unknown[] | undefined {
   try {
     blocks = typeof raw === "string" ? JSON.parse(raw) : raw;
   } catch (cause) {
-    throw new AppError("INVALID_INPUT", "blocks must be a list of Slack blocks, or one as JSON, and this is no JSON", { cause });
+    throw new AppError("INVALID_INPUT", "blocks must be a list of Slack blocks, or one as JSON, and this is not JSON", { cause });
   }
   if (blocks === undefined || blocks === null) return undefined;
   if (!Array.isArray(blocks) || blocks.length === 0) throw new AppError("INVALID_INPUT", "blocks must be a list with at least one Slack block");

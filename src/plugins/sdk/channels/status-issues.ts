@@ -40,14 +40,14 @@ export const collectDiscordStatusIssues = collector("discord", true, (account) =
   if (recordOf(recordOf(account.application)?.["intents"])?.["messageContent"] === "disabled") {
     findings.push({
       kind: "intent",
-      message: "The Message Content intent is off: the bot does not see what is written unless it is mentioned",
-      fix: "Switch it on in the Discord developer portal (Bot, Privileged Gateway Intents), or require mentions",
+      message: "The Message Content intent is off: the bot sees messages only when it is mentioned",
+      fix: "Turn it on in the Discord developer portal (Bot, Privileged Gateway Intents), or require mentions",
     });
   }
   if (unresolved > 0) {
     findings.push({
       kind: "config",
-      message: `${unresolved} configured channels are no numeric ids, so their permissions cannot be checked`,
+      message: `${unresolved} configured channels are not numeric ids, so their permissions cannot be checked`,
       fix: "Use numeric ids as keys of channels.discord.guilds.*.channels",
     });
   }
@@ -66,7 +66,7 @@ export const collectTelegramStatusIssues = collector("telegram", true, (account)
   if (account.allowUnmentionedGroups === true) {
     findings.push({
       kind: "config",
-      message: "Groups are to be answered without a mention, but a bot in privacy mode does not get such messages",
+      message: "Groups are set to be answered without a mention, but a bot in privacy mode does not receive such messages",
       fix: "Send /setprivacy to BotFather, choose Disable for this bot, and restart the gateway",
     });
   }
@@ -80,7 +80,7 @@ export const collectTelegramStatusIssues = collector("telegram", true, (account)
   if (unresolved > 0) {
     findings.push({
       kind: "config",
-      message: `${unresolved} configured groups are no numeric ids, so membership cannot be checked`,
+      message: `${unresolved} configured groups are not numeric ids, so membership cannot be checked`,
       fix: "Use numeric chat ids (-100…) as keys of channels.telegram.groups",
     });
   }
@@ -104,7 +104,7 @@ export const collectWhatsAppStatusIssues = collector("whatsapp", false, (account
     {
       kind: "runtime",
       message: `Linked but not connected${tries}${behind(said(account.lastError))}`,
-      fix: "Run openclaw doctor or restart the gateway; if it stays so, link again",
+      fix: "Run openclaw doctor or restart the gateway; if the problem persists, link again",
     },
   ];
 });
@@ -123,14 +123,14 @@ export const collectBlueBubblesStatusIssues = collector("bluebubbles", false, (a
   const findings: Finding[] = [];
   if (probe?.["ok"] === false) {
     const why = said(probe["error"]) || (number(probe["status"]) ? `HTTP ${number(probe["status"])}` : "");
-    findings.push({ kind: "runtime", message: `The BlueBubbles server does not answer${behind(why)}`, fix: "Check that it runs, and serverUrl and password" });
+    findings.push({ kind: "runtime", message: `The BlueBubbles server does not respond${behind(why)}`, fix: "Check that it runs, and serverUrl and password" });
   }
   const lastError = said(account.lastError);
   if (account.running === true && lastError)
     findings.push({
       kind: "runtime",
       message: `Channel error: ${lastError}`,
-      fix: "Look into the gateway's log; check the webhook's address in the server's settings",
+      fix: "Check the gateway's log; check the webhook's address in the server's settings",
     });
   return findings;
 });

@@ -28,7 +28,8 @@ function userOrRoom(raw: string, rules: UserAndRoomRules): string | undefined {
   if (sign === "@" || (sign === "#" && rules.rooms)) {
     const id = target.slice(1).trim();
     const kind = sign === "@" ? "user" : "channel";
-    if (!rules.id.test(id)) throw new AppError("INVALID_INPUT", `"${target}" names nobody on ${rules.platform}: write ${kind}:<id> with the platform's own id`);
+    if (!rules.id.test(id))
+      throw new AppError("INVALID_INPUT", `"${target}" is not a recipient on ${rules.platform}: write ${kind}:<id> with the platform's own id`);
     return `${kind}:${id}`.toLowerCase();
   }
   return `channel:${target}`.toLowerCase();

@@ -26,7 +26,7 @@ export async function promptAccountId(params: PromptAccountIdParams): Promise<st
   const answer = await prompter.text({ message: `Id of the new ${label} account`, validate: (value) => (value.trim() ? undefined : "An account needs an id") });
   const entered = answer.trim();
   const id = normalizeAccountId(entered);
-  if (id !== entered) await prompter.note(`The account is called "${id}".`, `${label} account`);
+  if (id !== entered) await prompter.note(`The account id is "${id}".`, `${label} account`);
   return id;
 }
 

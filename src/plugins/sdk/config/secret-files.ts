@@ -14,10 +14,10 @@ const MAX_BYTES = 16 * 1024;
 export function readSecretFileSync(path: string, label: string, { rejectSymlink = false, maxBytes = MAX_BYTES }: SecretFileOptions = {}): string {
   let handle: number | undefined;
   try {
-    if (rejectSymlink && lstatSync(path).isSymbolicLink()) throw new AppError("INVALID_INPUT", `${label}: ${path} is a symbolic link; name the file itself`);
+    if (rejectSymlink && lstatSync(path).isSymbolicLink()) throw new AppError("INVALID_INPUT", `${label}: ${path} is a symbolic link; use the file itself`);
     handle = openSync(path, constants.O_RDONLY | (rejectSymlink ? constants.O_NOFOLLOW : 0));
     const stat = fstatSync(handle);
-    if (!stat.isFile()) throw new AppError("INVALID_INPUT", `${label}: ${path} is no plain file`);
+    if (!stat.isFile()) throw new AppError("INVALID_INPUT", `${label}: ${path} is not a regular file`);
     if (stat.size > maxBytes) throw new AppError("INVALID_INPUT", `${label}: ${path} is larger than ${maxBytes} bytes`);
     const text = readFileSync(handle, "utf8").trim();
     if (!text) throw new AppError("INVALID_INPUT", `${label}: ${path} is empty`);

@@ -10,7 +10,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   "wizard.channels.statusNeedsToken": "needs a token",
   "wizard.channels.statusNeedsPrivateKey": "needs a private key",
   "wizard.channels.statusRecommendedConfigured": "recommended · configured",
-  "wizard.channels.statusRecommendedNewcomerFriendly": "recommended · easy to begin with",
+  "wizard.channels.statusRecommendedNewcomerFriendly": "recommended · easy to start with",
 };
 
 /** `relayUrlsPrompt` → `Relay urls prompt`. */

@@ -22,7 +22,7 @@ export function loadBundledEntryExportSync(from: string, { specifier, exportName
   const module: unknown = load(specifier);
   if (exportName === undefined) return module;
   const found = memberOf(module, exportName) ?? memberOf(memberOf(module, "default"), exportName);
-  if (found === undefined) throw new AppError("NOT_FOUND", `${specifier} has no export "${exportName}"; the plugin's entry and its files do not fit together`);
+  if (found === undefined) throw new AppError("NOT_FOUND", `${specifier} has no export "${exportName}"; the plugin's entry and its files do not match`);
   return found;
 }
 

@@ -21,7 +21,7 @@ export function createPluginRuntimeStore<Runtime = PluginRuntime>(
     setRuntime: (runtime) => void (current = runtime),
     getRuntime() {
       if (current === null)
-        throw new AppError("UNAVAILABLE", errorMessage ?? `the runtime of ${pluginId ?? "this plugin"} is not there before register was called`);
+        throw new AppError("UNAVAILABLE", errorMessage ?? `the runtime of ${pluginId ?? "this plugin"} is not available before register is called`);
       return current;
     },
     tryGetRuntime: () => current,

@@ -30,6 +30,8 @@ export interface CredentialSpec {
   readonly isPublic?: boolean | undefined;
   /** The account can run without it, always or with these settings. */
   readonly isOptional?: boolean | ((config: Fields) => boolean) | undefined;
+  /** Onboarding asks for it only with these settings. Default: with all. */
+  readonly isUsed?: ((config: Fields) => boolean) | undefined;
   /** The channel's own one belongs to the default account: others do not inherit it. */
   readonly isOwn?: boolean | undefined;
   /** The environment stands over the configuration. Default: below it. */

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import type { ChannelMessageActionContext } from "../../../protocol/index.ts";
 import { type ChannelAccount, createAccountReader } from "./accounts.ts";
-import { createActions } from "./actions.ts";
+import { createActions, emojiName } from "./actions.ts";
 import { createCache, createClients } from "./clients.ts";
-import { emojiName } from "./emoji.ts";
 import { ChannelError, notSent, unfit, unsure } from "./failure.ts";
 import { createIntake, silentLog } from "./intake.ts";
 import { configuredDirectory, unseen } from "./outgoing.ts";
@@ -115,7 +114,7 @@ test("actions are offered and done where their switch is on, and refused with th
   ]);
   expect((await act("react")).details).toEqual({ ok: true, done: true });
   await expect(act("pin")).rejects.toThrow("set channels.paper.actions.pins to true");
-  await expect(act("poll")).rejects.toThrow("there are send, react, pin");
+  await expect(act("poll")).rejects.toThrow("available: send, react, pin");
   expect(actions.listActions!({ cfg: { channels: { paper: { token: "" } } } }), "an account that cannot run").toEqual([]);
 });
 

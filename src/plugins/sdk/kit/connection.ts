@@ -29,6 +29,8 @@ export interface AccountRunOptions {
   readonly flow?: ((isOpen: boolean) => void) | undefined;
   /** An event that the host calls wrong was left out. */
   skipped?(event: ChannelInboundEvent, why: string): void;
+  /** The host turned an event away: for platforms that have a way to say so to its sender alone. */
+  refused?(event: ChannelInboundEvent): void;
   /** A connection that lasts this long was a good one: the count of attempts starts over. Default 30 s. */
   readonly goodMs?: number | undefined;
   /** Whether an error ends the account. Default: one with `permanent`. */
@@ -72,6 +74,7 @@ function createRun<A>(ctx: ChannelGatewayContext<A>, inbound: ChannelInbound, op
       backoff: options.backoff,
       flow: options.flow,
       skipped: (event, why) => options.skipped?.(event, why),
+      refused: (event) => options.refused?.(event),
       taken: () => setStatus({ lastInboundAt: waiting.now(), lastMessageAt: waiting.now() }),
     }),
     up(more = {}) {
@@ -99,7 +102,7 @@ function createRun<A>(ctx: ChannelGatewayContext<A>, inbound: ChannelInbound, op
 
 /** Runs the account; settles when it has stopped completely. Rejects with `permanent` where a restart would not help. */
 export async function keepConnected<A>(ctx: ChannelGatewayContext<A>, options: AccountRunOptions): Promise<void> {
-  if (!ctx.inbound) throw hopeless("this version of the host takes no messages from channels; update it");
+  if (!ctx.inbound) throw hopeless("this version of OpenClaw does not accept messages from channels; update it");
   const { waiting, goodMs = GOOD_MS } = options;
   const backoff = options.backoff ?? createBackoff();
   const ends = options.ends ?? ((error: unknown): boolean => asChannelError(error)?.permanent === true);
@@ -120,7 +123,7 @@ export async function keepConnected<A>(ctx: ChannelGatewayContext<A>, options: A
         continue;
       }
       const failure = asChannelError(error);
-      const text = error === undefined ? "the connection ends again and again" : messageOf(error);
+      const text = error === undefined ? "the connection keeps ending" : messageOf(error);
       setStatus({
         connected: false,
         receiving: options.receiving?.(error) ?? { state: "error", text },

@@ -1,7 +1,18 @@
-/** Targets, threads and buttons, as most channels have them. */
-import type { ChannelMessagingAdapter, ChannelOutboundAdapter, ChannelThreadingAdapter, ReplyPayload } from "../../../protocol/index.ts";
+/** Targets, threads, buttons, and what channels over a web API say of themselves, as most of them have it. */
+import type {
+  ChannelMessagingAdapter,
+  ChannelOutboundAdapter,
+  ChannelThreadingAdapter,
+  ReplyPayload,
+  ChannelCapabilities,
+  ChannelMeta,
+} from "../../../protocol/index.ts";
 import type { AccountReader, ChannelAccount } from "./accounts.ts";
 import { choiceOf, fieldsOf, listOf, textOf } from "./fields.ts";
+import { getChatChannelMeta } from "../channels/meta.ts";
+import type { PluginRuntime } from "../types/index.ts";
+import type { Transport } from "./transport.ts";
+import type { Waiting } from "./waiting.ts";
 
 export interface TargetsSpec {
   /** The target in its normal form. Throws where it is none. */
@@ -11,17 +22,22 @@ export interface TargetsSpec {
   readonly hint: string;
 }
 
-export function createTargets({ normalize, looksLikeId, hint }: TargetsSpec): {
-  readonly resolveTarget: NonNullable<ChannelOutboundAdapter["resolveTarget"]>;
-  readonly messaging: ChannelMessagingAdapter;
-} {
-  const resolveTarget: NonNullable<ChannelOutboundAdapter["resolveTarget"]> = ({ to }) => {
+/** `resolveTarget` of a function that throws where a text is no target. */
+export function createTargetReader(normalize: (raw: string) => string): NonNullable<ChannelOutboundAdapter["resolveTarget"]> {
+  return ({ to }) => {
     try {
       return { ok: true, to: normalize(to ?? "") };
     } catch (error) {
       return { ok: false, error: error as Error };
     }
   };
+}
+
+export function createTargets({ normalize, looksLikeId, hint }: TargetsSpec): {
+  readonly resolveTarget: NonNullable<ChannelOutboundAdapter["resolveTarget"]>;
+  readonly messaging: ChannelMessagingAdapter;
+} {
+  const resolveTarget = createTargetReader(normalize);
   return {
     resolveTarget,
     messaging: {
@@ -68,4 +84,51 @@ export function buttonRows(payload: ReplyPayload | undefined, channel: string): 
       }),
     )
     .filter((row) => row.length > 0);
+}
+
+/** What a channel over a platform's web API is made with: everything has a default outside of tests. */
+export interface WebChannelOptions<K extends keyof PluginRuntime = "state"> {
+  /** Where the platform's API is; another address for tests only. */
+  readonly apiRoot?: string | undefined;
+  /** Instead of real connections. */
+  readonly transport?: Transport | undefined;
+  readonly waiting?: Waiting | undefined;
+  readonly runtime?: Pick<PluginRuntime, K> | undefined;
+}
+
+export interface ChannelHead {
+  readonly id: string;
+  readonly meta: ChannelMeta;
+  readonly capabilities: ChannelCapabilities;
+  readonly reload: { readonly configPrefixes: string[] };
+}
+
+/** A channel with direct chats, groups, channels and threads, whose messages have files, reactions, replies and edits; `more` is what it has besides. */
+export function webChannelHead(id: string, more: Partial<ChannelCapabilities> = {}, meta?: ChannelMeta): ChannelHead {
+  return {
+    id,
+    meta: meta ?? { ...getChatChannelMeta(id), quickstartAllowFrom: true },
+    capabilities: {
+      chatTypes: ["direct", "group", "channel", "thread"],
+      reactions: true,
+      edit: true,
+      unsend: true,
+      reply: true,
+      threads: true,
+      media: true,
+      nativeCommands: true,
+      ...more,
+    },
+    reload: { configPrefixes: [`channels.${id}`] },
+  };
+}
+
+/** Sending where each message is a request of its own, whatever becomes of the connection that receives. `normalize` gives a target its normal form, and throws where it is none. */
+export function requestOutbound(normalize: (raw: string) => string) {
+  return {
+    deliveryMode: "direct",
+    independent: true,
+    albums: { most: 10, mixed: true },
+    resolveTarget: createTargetReader(normalize),
+  } satisfies ChannelOutboundAdapter;
 }

@@ -53,6 +53,12 @@ export interface HttpRequest {
   readonly onProgress?: ((sentBytes: number, allBytes: number) => void) | undefined;
 }
 
+/** A file that is somewhere else than where its platform keeps files. */
+export function refusedHost(platform: string, url: string): ChannelError {
+  const { protocol, host } = new URL(url);
+  return unfit("download", `a file of ${platform} has an address at ${protocol}//${host}; files are taken from its own hosts over https only`, "HOST_REFUSED");
+}
+
 export interface DownloadRequest extends Pick<HttpRequest, "path" | "headers" | "signal" | "timeoutMs"> {
   readonly maxBytes: number;
   /** Hosts beside that of `baseUrl` that a file may come from. Default none. */
@@ -143,7 +149,7 @@ function createFailures(platform: string, secrets: readonly string[], now: () =>
         });
       const sent = error instanceof TransportError ? error.sent : true;
       const cause = isTimeout ? "no answer in time" : clean(error instanceof Error ? error.message : String(error));
-      return new ChannelError(`${platform} ${sent ? "did not answer" : "could not be reached"} for ${action}: ${cause}`, {
+      return new ChannelError(`${platform} ${sent ? "did not respond" : "could not be reached"} for ${action}: ${cause}`, {
         action,
         delivery: { state: sent ? "unknown" : "retry" },
         code: error instanceof TransportError && error.code !== undefined ? error.code : "UNAVAILABLE",
@@ -167,7 +173,7 @@ function createFailures(platform: string, secrets: readonly string[], now: () =>
     },
     /** A refusal that a request would only meet again. */
     paused: (action: string, ms: number): ChannelError =>
-      new ChannelError(`${platform} asked for a pause: ${action} has to wait for ${Math.ceil(ms / 1000)} s`, {
+      new ChannelError(`${platform} asked to slow down: ${action} has to wait for ${Math.ceil(ms / 1000)} s`, {
         action,
         status: 429,
         delivery: { state: "retry", retryAfterMs: ms },
@@ -188,7 +194,7 @@ function createAddresses(options: HttpClientOptions) {
   return {
     isOwn,
     urlOf(path: string, query: HttpRequest["query"] = {}): string {
-      const url = new URL(/^https?:\/\//i.test(path) ? path : `${base}${path}`);
+      const url = new URL(/^[a-z][a-z\d+.-]*:\/\//i.test(path) ? path : `${base}${path}`);
       for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, String(value));
       return url.href;
     },
@@ -255,8 +261,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     let url = urlOf(path);
     for (let hops = 0; ; hops += 1) {
       const { hostname, protocol } = new URL(url);
-      if (!isOwn(url) && (protocol !== "https:" || allowHost?.(hostname) !== true))
-        throw unfit("download", `a file of ${platform} is at ${hostname}, which is none of its hosts`, "HOST_REFUSED");
+      if (!isOwn(url) && (protocol !== "https:" || allowHost?.(hostname) !== true)) throw refusedHost(platform, url);
       const answer = await transport.request(url, { headers: isOwn(url) ? { ...(await headersFor(url)), ...headers } : {}, signal });
       const next = one(answer.headers["location"]);
       if (answer.status < 300 || answer.status >= 400 || next === undefined || hops >= MAX_REDIRECTS) {
@@ -265,7 +270,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         throw failures.refused(
           "download",
           { status: answer.status, headers: answer.headers, text: "", json: undefined },
-          answer.status === 404 || answer.status === 410 ? { description: "the file is not there" } : {},
+          answer.status === 404 || answer.status === 410 ? { description: "the file does not exist" } : {},
         );
       }
       await answer.bytes(MAX_ANSWER_BYTES);

@@ -23,6 +23,8 @@ export interface IntakeDeps {
   readonly taken?: (() => void) | undefined;
   /** An event that the host calls wrong was left out. */
   readonly skipped?: ((event: ChannelInboundEvent, why: string) => void) | undefined;
+  /** The host turned an event away: its sender may not write there. */
+  readonly refused?: ((event: ChannelInboundEvent) => void) | undefined;
   /** Events that may wait before reading pauses. Default 200. */
   readonly most?: number | undefined;
 }
@@ -47,15 +49,21 @@ const MAX_REFUSALS = 3;
 
 const isInvalid = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "INVALID_INPUT";
 
+async function hand(event: ChannelInboundEvent, { inbound, taken, refused }: IntakeDeps): Promise<void> {
+  const result = await inbound.accept(event);
+  taken?.();
+  if (result.outcome === "refused") refused?.(event);
+}
+
 export function createIntake(deps: IntakeDeps): Intake {
-  const { inbound, waiting, signal, log, flow, taken, most = 200 } = deps;
+  const { waiting, signal, log, flow, most = 200 } = deps;
   const backoff = deps.backoff ?? createBackoff();
   const lanes = new Map<string, Promise<unknown>>();
   let open = 0;
   let isPaused = false;
 
   function skip(event: ChannelInboundEvent, error: unknown): void {
-    const why = `the host cannot take it (${messageOf(error)})`;
+    const why = `the host cannot accept it (${messageOf(error)})`;
     log.warn(`${event.kind} ${event.id} was skipped: ${why}`);
     deps.skipped?.(event, why);
   }
@@ -63,8 +71,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   async function offer(event: ChannelInboundEvent): Promise<boolean> {
     for (let attempt = 1, refusals = 0; ; attempt += 1) {
       try {
-        await inbound.accept(event);
-        taken?.();
+        await hand(event, deps);
         return true;
       } catch (error) {
         if (isInvalid(error) && (refusals += 1) >= MAX_REFUSALS) {
@@ -72,11 +79,11 @@ export function createIntake(deps: IntakeDeps): Intake {
           return true;
         }
         if (signal.aborted) {
-          log.warn(`${event.kind} ${event.id} was not taken before the account stopped (${messageOf(error)})`);
+          log.warn(`${event.kind} ${event.id} was not accepted before the account stopped (${messageOf(error)})`);
           return false;
         }
         const ms = backoff(attempt, waiting.random());
-        log.warn(`the host did not take ${event.kind} ${event.id} (${messageOf(error)}); it is offered again in ${ms} ms`);
+        log.warn(`the host did not accept ${event.kind} ${event.id} (${messageOf(error)}); it will be offered again in ${ms} ms`);
         await waiting.sleep(ms, signal);
       }
     }
@@ -108,8 +115,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     offer,
     async offerOnce(event) {
       try {
-        await inbound.accept(event);
-        taken?.();
+        await hand(event, deps);
       } catch (error) {
         if (!isInvalid(error)) throw error;
         skip(event, error);

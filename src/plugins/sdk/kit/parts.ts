@@ -24,7 +24,7 @@ import { applySetupAccountConfigPatch } from "../config/setup-config.ts";
 import { formatPairingApproveHint } from "../messages/replies.ts";
 import type { AccountReader, ChannelAccount, CredentialSpec } from "./accounts.ts";
 import { groupLayers, rulesOf } from "./accounts.ts";
-import { type ChannelRulesSpec, examineAccount } from "./rules.ts";
+import { type ChannelRulesSpec, examineAccount, missingPrograms } from "./rules.ts";
 import { defined, entriesOf, type Fields, fieldsOf, textOf, textsOf, trimmedOf } from "./fields.ts";
 
 /** The least that a probe says. */
@@ -49,6 +49,11 @@ export interface ChannelPartsSpec<A extends ChannelAccount, P extends ChannelPro
   isName?(entry: string): boolean;
   /** What to write instead. */
   readonly nameAdvice?: string | undefined;
+  /**
+   * Where else the channel lists people, beside `allowFrom`, `groupAllowFrom` and `groups.*.allowFrom`: paths in an account's settings, with `*` for
+   * any key, such as `channels.*.users`.
+   */
+  readonly peopleLists?: readonly string[] | undefined;
   /** Why such an entry admits nobody. Default: "names can change hands". */
   readonly nameReason?: string | undefined;
   /** What a group is called there. Default: "group". */
@@ -130,7 +135,8 @@ const inputOf = (input: ChannelSetupInput, { inputs = [] }: CredentialSpec): str
 /** An entered value as keys of the configuration. */
 export const keysFor = ({ key, keys }: CredentialSpec, value: string): Fields => keys?.(value) ?? { [key]: value };
 
-function setupOf<A extends ChannelAccount>({ channel, label, credentials, accounts, setupKeys }: ChannelPartsSpec<A>): ChannelSetupAdapter {
+function setupOf<A extends ChannelAccount>(spec: ChannelPartsSpec<A>): ChannelSetupAdapter {
+  const { channel, label, credentials, accounts, setupKeys } = spec;
   const keysOf = (input: ChannelSetupInput): Fields => {
     const own = setupKeys?.(input) ?? {};
     if (input.useEnv === true) return own;
@@ -156,8 +162,9 @@ function setupOf<A extends ChannelAccount>({ channel, label, credentials, accoun
     applyAccountName: ({ cfg, accountId, name }) => applyAccountNameToChannelSection({ cfg, channelKey: channel, accountId, name }),
     validateInput({ cfg, accountId, input }) {
       if (input.useEnv === true && normalizeAccountId(accountId) !== DEFAULT_ACCOUNT_ID)
-        return `the environment is for the default account only; give ${JSON.stringify(accountId)} credentials of its own`;
-      const [problem] = [...wrongIn(input), ...accounts.read(apply(cfg, accountId, input), accountId).problems];
+        return `the environment is for the default account only; set separate credentials for ${JSON.stringify(accountId)}`;
+      const next = accounts.read(apply(cfg, accountId, input), accountId);
+      const [problem] = [...wrongIn(input), ...next.problems, ...missingPrograms(spec, accounts.read(cfg, accountId), next)];
       return problem === undefined ? null : `${label}: ${problem} (${flags.join(", ")})`;
     },
     applyAccountConfig({ cfg, accountId: written, input }) {
@@ -168,11 +175,19 @@ function setupOf<A extends ChannelAccount>({ channel, label, credentials, accoun
   };
 }
 
+/** The values at a path such as `channels.*.users`. */
+function valuesAt(value: unknown, [key, ...rest]: readonly string[]): readonly unknown[] {
+  if (key === undefined) return [value];
+  const fields = fieldsOf(value) ?? {};
+  return (key === "*" ? Object.values(fields) : [fields[key]]).flatMap((inner) => valuesAt(inner, rest));
+}
+
 /** Entries that name what anybody can call themselves, in all lists of an account. */
-function namesIn<A extends ChannelAccount>({ isName, normalizeEntry }: ChannelPartsSpec<A>, account: A): string[] {
+function namesIn<A extends ChannelAccount>({ isName, normalizeEntry, peopleLists = [] }: ChannelPartsSpec<A>, account: A): string[] {
   if (!isName || account.config["dangerouslyAllowNameMatching"] === true) return [];
   const perGroup = Object.values(account.groups).flatMap((group) => entriesOf(fieldsOf(group)?.["allowFrom"]));
-  const entries = [...account.allowFrom, ...account.groupAllowFrom, ...perGroup].filter((entry) => entry !== "*");
+  const listed = peopleLists.flatMap((path) => valuesAt(account.config, path.split("."))).flatMap(entriesOf);
+  const entries = [...account.allowFrom, ...account.groupAllowFrom, ...perGroup, ...listed].filter((entry) => entry !== "*");
   return [...new Set(entries.filter((entry) => isName(normalizeEntry(entry))))];
 }
 
@@ -197,7 +212,7 @@ function securityOf<A extends ChannelAccount>(spec: ChannelPartsSpec<A>): Channe
       return [
         ...(names.length > 0
           ? [
-              `${label} allow lists: ${spec.nameReason ?? "names can change hands"}, so these entries admit nobody: ${names.join(", ")}. ${spec.nameAdvice ?? "Use ids; /whoami shows one"}.`,
+              `${label} allow lists: ${spec.nameReason ?? "names can change hands"}, so these entries match nobody: ${names.join(", ")}. ${spec.nameAdvice ?? "Use ids; /whoami shows one"}.`,
             ]
           : []),
         ...(account.groupPolicy === "open"
@@ -242,7 +257,7 @@ function statusOf<A extends ChannelAccount, P extends ChannelProbe>(spec: Channe
         ? [
             {
               kind: "config" as const,
-              message: `these entries of allow lists are names and admit nobody: ${names.join(", ")}`,
+              message: `these entries of allow lists are names and match nobody: ${names.join(", ")}`,
               fix: spec.nameAdvice ?? "Use ids",
             },
           ]

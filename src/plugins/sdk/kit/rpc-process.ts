@@ -103,7 +103,7 @@ function createRequests(platform: string, isPaused: () => boolean): Requests {
   function arm(id: number, pending: Pending, ms: number): void {
     pending.timer = setTimeout(() => {
       if (isPaused()) return arm(id, pending, ms);
-      take(id)?.reject(unsure(pending.method, `${platform} did not answer ${pending.method} within ${ms} ms`));
+      take(id)?.reject(unsure(pending.method, `${platform} did not respond to ${pending.method} within ${ms} ms`));
     }, ms);
   }
 
@@ -122,7 +122,7 @@ function createRequests(platform: string, isPaused: () => boolean): Requests {
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
       const pending: Pending = { method, resolve, reject, timer: undefined };
       if (!child.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)) {
-        return Promise.reject(notSent(method, `${platform} reads nothing`));
+        return Promise.reject(notSent(method, `${platform} does not read its input`));
       }
       open.set(id, pending);
       arm(id, pending, timeoutMs);
@@ -134,7 +134,7 @@ function createRequests(platform: string, isPaused: () => boolean): Requests {
       isOver = true;
       for (const id of open.keys()) {
         const pending = take(id);
-        pending?.reject(unsure(pending.method, `${platform} ended before it answered ${pending.method}`));
+        pending?.reject(unsure(pending.method, `${platform} exited before it responded to ${pending.method}`));
       }
     },
   };
@@ -161,7 +161,7 @@ export async function openRpcProcess(options: RpcProcessOptions): Promise<RpcPro
     if (!requests.answer(message) && fieldsOf(message["error"])) hear(text);
   }
   const lines = {
-    stdout: createLines(maxLineBytes, line, () => hear(`a line of more than ${maxLineBytes} bytes was left out: what it brought is lost`)),
+    stdout: createLines(maxLineBytes, line, () => hear(`a line of more than ${maxLineBytes} bytes was skipped: its content is lost`)),
     stderr: createLines(maxLineBytes, hear),
   };
   const child = await openChild({

@@ -174,7 +174,7 @@ export function openSocket(options: SocketOptions): Socket {
     () => live.ws?.ping(),
     () => {
       // Nobody is there to answer a close frame.
-      live.error ??= unsure("receive", `nothing was heard from ${platform} for ${Math.round((2 * silenceMs) / 1000)} s`);
+      live.error ??= unsure("receive", `nothing was received from ${platform} for ${Math.round((2 * silenceMs) / 1000)} s`);
       live.ws?.terminate();
     },
   );
@@ -190,7 +190,7 @@ export function openSocket(options: SocketOptions): Socket {
     try {
       attach(connect(options), live, options, { heard, opened: () => opened.resolve(), over });
     } catch (thrown) {
-      close(1006, notSent("connect", `no connection to ${platform} can be made: ${plain(thrown)}`));
+      close(1006, notSent("connect", `could not connect to ${platform}: ${plain(thrown)}`));
     }
   });
 

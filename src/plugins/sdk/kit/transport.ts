@@ -60,13 +60,13 @@ async function bytesOf(answer: IncomingMessage, maxBytes: number): Promise<Buffe
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxBytes) throw new TransportError(`the answer is larger than ${maxBytes} bytes`, true, "TOO_LARGE");
+      if (size > maxBytes) throw new TransportError(`the response is larger than ${maxBytes} bytes`, true, "TOO_LARGE");
       chunks.push(chunk);
     }
   } catch (error) {
     if (error instanceof TransportError) throw error;
     const { text, code } = codeOf(error);
-    throw new TransportError(`the connection broke while the answer came (${text})`, true, code);
+    throw new TransportError(`the connection broke during the response (${text})`, true, code);
   }
   return Buffer.concat(chunks);
 }
@@ -91,7 +91,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
       if (!socket.connecting) sent = true;
       else socket.once(secure ? "secureConnect" : "connect", () => (sent = true));
     });
-    const abort = (): void => void request.destroy(new TransportError("the request was given up", sent, "ABORTED"));
+    const abort = (): void => void request.destroy(new TransportError("the request was abandoned", sent, "ABORTED"));
     request.on("response", (answer) => {
       // What is read later may be given up as well.
       answer.once("close", () => signal?.removeEventListener("abort", abort));

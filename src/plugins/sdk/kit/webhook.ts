@@ -101,6 +101,8 @@ function end(response: ServerResponse, status: number, body: unknown = ""): void
   response.end(isText ? body : JSON.stringify(body));
 }
 
+const pathOf = ({ url }: IncomingMessage): string => new URL(url ?? "/", "http://localhost").pathname;
+
 async function readRequest(request: IncomingMessage, { maxBytes = MAX_BYTES, bodyTimeoutMs = BODY_TIMEOUT_MS }: WebhookOptions): Promise<WebhookRequest> {
   // One byte is one character of latin1: nothing is lost on the way.
   const body = Buffer.from(await readRequestBodyWithLimit(request, { maxBytes, timeoutMs: bodyTimeoutMs, encoding: "latin1" }), "latin1");
@@ -129,14 +131,16 @@ async function answer(targets: readonly Target[], incoming: IncomingMessage, res
   try {
     request = await readRequest(incoming, first);
   } catch (error) {
-    return isRequestBodyLimitError(error) ? end(response, error.statusCode, requestBodyErrorToText(error.code)) : end(response, 400, "Bad Request");
+    if (!isRequestBodyLimitError(error)) return end(response, 400, "Bad Request");
+    if (error.statusCode === 413) first.log.warn(`a request to ${pathOf(incoming)} was refused: its body has more than ${first.maxBytes ?? MAX_BYTES} bytes`);
+    return end(response, error.statusCode, requestBodyErrorToText(error.code));
   }
   let owner: Awaited<ReturnType<typeof ownerOf>>;
   try {
     owner = await ownerOf(targets, request);
   } catch (error) {
     // Keys that could not be fetched say nothing about the request.
-    first.log.warn(`a request to ${request.path} could not be verified (${messageOf(error)}); the platform brings it again`);
+    first.log.warn(`a request to ${request.path} could not be verified (${messageOf(error)}); the platform will retry it`);
     return end(response, 503, "Try again later");
   }
   if (!owner) return end(response, 401, "Unauthorized");
@@ -151,7 +155,7 @@ async function answer(targets: readonly Target[], incoming: IncomingMessage, res
     if (signature) target.replays.add(signature);
     end(response, status, body);
   } catch (error) {
-    target.log.warn(`a request to ${request.path} was not taken (${messageOf(error)}); the platform brings it again`);
+    target.log.warn(`a request to ${request.path} was not accepted (${messageOf(error)}); the platform will retry it`);
     end(response, 503, "Try again later");
   }
 }

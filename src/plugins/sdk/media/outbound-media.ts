@@ -1,9 +1,9 @@
-/** Media that goes out. */
+/** Outbound media. */
 import { loadWebMedia } from "./web-media.ts";
 import type { WebMediaOptions, WebMediaResult } from "../types/index.ts";
 import { unbuilt } from "../unbuilt.ts";
 
-/** Loads what a reply names, by a URL or from a folder that may be read. */
+/** Loads media that a reply refers to, from a URL or from a readable folder. */
 export function loadOutboundMediaFromUrl(
   mediaUrl: string,
   options: {
@@ -20,7 +20,7 @@ export const saveResponseMedia = unbuilt("saveResponseMedia", "media; use runtim
 /** Requests through a proxy. */
 export const makeProxyFetch = unbuilt("makeProxyFetch", "media (proxies)", false);
 
-/** A response whose connection is given back when its body was read, or is no longer wanted. */
+/** A response that releases its connection once the body is read or cancelled. */
 export function responseWithRelease(response: Response, release: () => Promise<void> | void): Response {
   if (!response.body) {
     void release();

@@ -1,9 +1,10 @@
 /** Media from a URL or from a folder that may be read. */
-import { readFile, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AppError, fileError } from "../../../base/errors.ts";
 import { isInside } from "../../../base/files.ts";
+import { readRegular } from "../../../base/open-below.ts";
 import { formatBytes } from "../../../base/text.ts";
 import { fetchWithSsrFGuard } from "../network/guarded-fetch.ts";
 import { sdkHost, sdkState } from "../host-binding.ts";
@@ -17,7 +18,7 @@ const LARGEST_IMAGE = 32 * MB;
 
 /** `bytes`: how large it is, where that is known. */
 function tooLarge(what: string, limit: number, bytes?: number): AppError {
-  const text = `${what} is larger than ${formatBytes(limit)}, the most that is taken; send a smaller file or raise the limit`;
+  const text = `${what} is larger than the limit of ${formatBytes(limit)}; send a smaller file or raise the limit`;
   return new AppError("INVALID_INPUT", text, { details: { limit, ...(bytes === undefined ? {} : { bytes }) } });
 }
 
@@ -58,12 +59,12 @@ async function fromDisk(path: string, options: WebMediaOptions): Promise<Buffer>
     const real = await realpath(path);
     const realRoots = roots === "any" ? [] : await Promise.all(roots.map((root) => realpath(root).catch(() => root)));
     if (roots !== "any" && !realRoots.some((root) => isInside(root, real))) {
-      throw new AppError("PERMISSION_DENIED", `${path} lies outside the folders that media may be read from: ${roots.join(", ") || "none"}`);
+      throw new AppError("PERMISSION_DENIED", `${path} is outside the folders that media may be read from: ${roots.join(", ") || "none"}`);
     }
     await sdkHost()?.mediaReadable?.(real);
     const { size } = await stat(real);
     if (size > LARGEST) throw tooLarge(path, LARGEST, size);
-    return await readFile(real);
+    return await readRegular(real);
   } catch (error) {
     throw fileError(path, "could not read media", error);
   }

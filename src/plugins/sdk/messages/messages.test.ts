@@ -163,7 +163,7 @@ describe("webhooks", () => {
 describe("other services", () => {
   test("an answer is read, or says what is wrong with it", async () => {
     expect(await readProviderJsonResponse(new Response('{"a":1}'), "svc")).toEqual({ a: 1 });
-    await expect(readProviderJsonResponse(new Response("<html>"), "svc")).rejects.toThrow("no JSON");
+    await expect(readProviderJsonResponse(new Response("<html>"), "svc")).rejects.toThrow("not JSON");
     await expect(readProviderJsonResponse(new Response('"long"'), "svc", { maxBytes: 3 })).rejects.toThrow("more than 3 bytes");
     await expect(assertOkOrThrowProviderError(new Response("nope", { status: 503 }), "svc")).rejects.toMatchObject({
       status: 503,

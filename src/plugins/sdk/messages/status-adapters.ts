@@ -138,7 +138,7 @@ export const standardDmPolicyOpenIssue = ({
   channel,
   accountId,
   kind: "config",
-  message: `${channelLabel} takes direct messages from everybody (dmPolicy is "open").`,
+  message: `${channelLabel} accepts direct messages from everybody (dmPolicy is "open").`,
   fix: `Set ${configPath}.dmPolicy to "pairing" or "allowlist".`,
 });
 
@@ -153,7 +153,7 @@ export const standardNotConfiguredIssue = ({
   accountId,
   kind: "config",
   message: `${channelLabel} is enabled but not configured.`,
-  fix: `Set the credentials below ${configPath}, or disable the channel.`,
+  fix: `Set the credentials under ${configPath}, or disable the channel.`,
 });
 
 export const channelReadyPatch = (patch: Readonly<Loose> = {}): Loose => ({ running: true, connected: true, lifecycle: "ready", lastError: null, ...patch });

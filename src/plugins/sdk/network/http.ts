@@ -5,7 +5,7 @@ import { AppError, messageOf } from "../../../base/errors.ts";
 export async function withTimeout<T>(work: Promise<T>, ms: number, label = "the operation"): Promise<T> {
   if (!(ms > 0)) return work;
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new AppError("TIMEOUT", `${label} did not end within ${ms} ms`)), ms);
+  const timer = setTimeout(() => late.reject(new AppError("TIMEOUT", `${label} did not finish within ${ms} ms`)), ms);
   try {
     return await Promise.race([work, late.promise]);
   } finally {
@@ -82,7 +82,7 @@ export async function readProviderJsonResponse<T = unknown>(
   try {
     return JSON.parse(text) as T;
   } catch (error) {
-    throw new AppError("INVALID_INPUT", `${label} answered with something that is no JSON`, { cause: error });
+    throw new AppError("INVALID_INPUT", `${label} returned a response that is not JSON`, { cause: error });
   }
 }
 
@@ -120,7 +120,7 @@ export function resolveProviderOperationTimeoutMs({
 }): number {
   if (deadline.deadlineAtMs === undefined) return defaultTimeoutMs;
   const left = deadline.deadlineAtMs - Date.now();
-  if (left <= 0) throw new AppError("TIMEOUT", `${deadline.label} did not end within ${deadline.timeoutMs} ms`);
+  if (left <= 0) throw new AppError("TIMEOUT", `${deadline.label} did not finish within ${deadline.timeoutMs} ms`);
   return Math.min(defaultTimeoutMs, left);
 }
 

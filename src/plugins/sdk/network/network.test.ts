@@ -90,8 +90,10 @@ describe("the guarded fetch", () => {
       ["GET", "/b", "Bearer t"],
       ["GET", "/c", undefined],
     ]);
-    handle = (_req, res) => res.writeHead(302, { location: "/again" }).end();
+    handle = (req, res) => res.writeHead(302, { location: `${req.url}x` }).end();
     await expect(fetchWithSsrFGuard({ url: base, ...allow })).rejects.toThrow(/more than 3 times/);
+    handle = (_req, res) => res.writeHead(302, { location: "/again" }).end();
+    await expect(fetchWithSsrFGuard({ url: base, ...allow })).rejects.toThrow(/redirects in a circle/);
   });
 
   it("stops a redirect to a private host that the policy does not name", async () => {
@@ -282,7 +284,7 @@ describe("files", () => {
     handle = (_req, res) => res.setHeader("content-disposition", 'attachment; filename="pic"').end(Buffer.from("89504e470d0a1a0a", "hex"));
     const policy = { ssrfPolicy: { allowPrivateNetwork: true } };
     expect(await loadWebMedia(base, policy)).toMatchObject({ contentType: "image/png", kind: "image", fileName: "pic.png" });
-    await expect(loadWebMedia(base, { ...policy, maxBytes: 4 })).rejects.toThrow(/larger than 4 B/);
+    await expect(loadWebMedia(base, { ...policy, maxBytes: 4 })).rejects.toThrow(/larger than the limit of 4 B/);
     await expect(loadWebMedia(base)).rejects.toThrow(SsrFBlockedError);
   });
 });

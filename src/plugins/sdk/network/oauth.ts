@@ -13,11 +13,11 @@ export const generateOAuthState = (): string => randomBytes(16).toString("hex");
 /** The code in a redirect's URL, or what is wrong with it. */
 export function parseOAuthCallbackInput(input: string, expectedState?: string): { code: string; state?: string | undefined } | { error: string } {
   const text = input.trim();
-  if (!URL.canParse(text)) return text ? { error: "Paste the whole address that the browser was sent to" } : { error: "Nothing was entered" };
+  if (!URL.canParse(text)) return text ? { error: "Paste the full address that the browser was redirected to" } : { error: "Nothing was entered" };
   const query = new URL(text).searchParams;
   const code = query.get("code");
   const state = query.get("state") ?? undefined;
-  if (!code) return { error: query.get("error") ?? "The address holds no code" };
+  if (!code) return { error: query.get("error") ?? "The address contains no code" };
   return expectedState !== undefined && state !== expectedState ? { error: "The address belongs to another login" } : { code, state };
 }
 

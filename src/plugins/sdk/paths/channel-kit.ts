@@ -13,13 +13,23 @@ export {
   readSecret,
   rulesOf,
 } from "../kit/accounts.ts";
-export { type ActionSpec, type ActionsSpec, chatParam, createActions, editedText, messageParam, reactionParam } from "../kit/actions.ts";
+export { type ActionSpec, type ActionsSpec, chatParam, createActions, editedText, emojiName, messageParam, reactionParam } from "../kit/actions.ts";
 export { type ChannelDescription, defineChannel } from "../kit/channel.ts";
 export { type Cache, type Clients, type ClientsSpec, createCache, createClients, createRecent, type Recent } from "../kit/clients.ts";
 export { type AccountRun, type AccountRunOptions, keepConnected } from "../kit/connection.ts";
-export { buttonRows, createTargets, createThreading, type ReplyButton, type TargetsSpec } from "../kit/conventions.ts";
+export {
+  buttonRows,
+  type ChannelHead,
+  createTargetReader,
+  createTargets,
+  createThreading,
+  type ReplyButton,
+  requestOutbound,
+  type TargetsSpec,
+  type WebChannelOptions,
+  webChannelHead,
+} from "../kit/conventions.ts";
 export { type Cursor, type CursorStore, keyedCursorStore, openCursor } from "../kit/cursor.ts";
-export { emojiName } from "../kit/emoji.ts";
 export { asChannelError, ChannelError, type ChannelErrorFacts, hopeless, messageOf, notSent, unfit, unsure } from "../kit/failure.ts";
 export {
   choiceOf,
@@ -46,6 +56,7 @@ export {
   type HttpRequest,
   type Pauses,
   type Refusal,
+  refusedHost,
   retryAfterMs,
 } from "../kit/http.ts";
 export { createIntake, type Intake, type IntakeDeps, type KitLog, silentLog } from "../kit/intake.ts";

@@ -53,7 +53,7 @@ export async function acquireFileLock(filePath: string, options: FileLockOptions
       continue;
     }
     if (attempt >= retries) {
-      throw new AppError("LOCKED", `${filePath} is locked by another process; try again, or remove ${lockPath} when nothing uses it`, {
+      throw new AppError("LOCKED", `${filePath} is locked by another process; try again, or remove ${lockPath} if no process uses it`, {
         details: { lockPath },
       });
     }

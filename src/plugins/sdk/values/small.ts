@@ -6,7 +6,7 @@ import { readNumberParam, type NumberParamOptions } from "../params.ts";
 
 /** The value, where it must be there. */
 export function expectDefined<T>(value: T | null | undefined, what = "a value"): T {
-  if (value === null || value === undefined) throw new AppError("INTERNAL", `${what} was expected, and there is none`);
+  if (value === null || value === undefined) throw new AppError("INTERNAL", `${what} is missing`);
   return value;
 }
 

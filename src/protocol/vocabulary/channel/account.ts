@@ -74,6 +74,8 @@ export interface ChannelSetupInput {
   tokenFile?: string | undefined;
   botToken?: string | undefined;
   appToken?: string | undefined;
+  signingSecret?: string | undefined;
+  mode?: string | undefined;
   signalNumber?: string | undefined;
   cliPath?: string | undefined;
   dbPath?: string | undefined;

@@ -35,6 +35,8 @@ export interface ChannelLogoutResult {
 
 export interface ChannelLoginWithQrStartResult {
   qrDataUrl?: string | undefined;
+  /** To be typed on the phone, where a phone number was given. */
+  code?: string | undefined;
   message: string;
 }
 
@@ -55,6 +57,8 @@ export interface ChannelGatewayAdapter<ResolvedAccount = unknown> {
     force?: boolean | undefined;
     timeoutMs?: number | undefined;
     verbose?: boolean | undefined;
+    /** Links by a code that is typed on this number's phone, where the platform has that. */
+    phoneNumber?: string | undefined;
   }): Promise<ChannelLoginWithQrStartResult>;
   loginWithQrWait?(params: { accountId?: string | undefined; timeoutMs?: number | undefined }): Promise<ChannelLoginWithQrWaitResult>;
   logoutAccount?(ctx: ChannelLogoutContext<ResolvedAccount>): Promise<ChannelLogoutResult>;

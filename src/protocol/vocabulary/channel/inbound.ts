@@ -24,6 +24,8 @@ export interface ChannelInboundChat {
   /** The name of that chat. */
   parentName?: string | undefined;
   guildId?: string | undefined;
+  /** The server's name as a key of the configuration, where it is the only server of that name. */
+  guildSlug?: string | undefined;
   teamId?: string | undefined;
 }
 

@@ -40,6 +40,15 @@ export interface ChannelOnboardingConfigureContext extends ChannelOnboardingStat
   prompter: WizardPrompter;
   shouldPromptAccountIds: boolean;
   forceAllowFrom: boolean;
+  /** What to do at the platform, where some of it depends on settings: the host has not shown it. */
+  steps?: readonly ChannelSetupStep[] | undefined;
+}
+
+/** One of the `setupSteps` of a channel's manifest. */
+export interface ChannelSetupStep {
+  text: string;
+  /** Only with this setting. */
+  when?: { path: string; is: string } | undefined;
 }
 
 export interface ChannelOnboardingResult {

@@ -123,6 +123,8 @@ export interface ChannelOutboundAdapter {
   /** Attempts and first delay of a delivery. Default 3, 300 ms, doubled up to 30 s. */
   retry?: { attempts?: number | undefined; minDelayMs?: number | undefined; maxDelayMs?: number | undefined; jitter?: number | undefined } | undefined;
   textChunkLimit?: number | undefined;
+  /** How long a text is for the platform, where that is more than its characters: `&` may count as `&amp;`. Used with `chunkerMode: "rich"`; longer texts measure more. */
+  measureText?: ((text: string) => number) | undefined;
   /** Characters of text that go with a file; a longer text is a message of its own. Default 1024. */
   captionLimit?: number | undefined;
   /** Files that one message may hold. `mixed`: of different kinds; otherwise images and videos, recordings, and documents stay apart. Default: one. */

@@ -18,7 +18,7 @@ export function choiceFromFlags({ authChoice, keys = {}, token, custom }: SetupA
     const close = nearest(authChoice, names);
     throw new AppError(
       "INVALID_INPUT",
-      `--auth-choice ${JSON.stringify(authChoice)} is not known; ${close ? `did you mean ${close}?` : `one of ${names.join(", ")}`}`,
+      `--auth-choice ${JSON.stringify(authChoice)} is unknown; ${close ? `did you mean ${close}?` : `one of ${names.join(", ")}`}`,
     );
   }
   const flags = Object.keys(keys);
@@ -27,7 +27,7 @@ export function choiceFromFlags({ authChoice, keys = {}, token, custom }: SetupA
     ...(token?.value === undefined ? [] : ["--token"]),
     ...(custom?.baseUrl === undefined ? [] : ["--custom-base-url"]),
   ];
-  if (meant.length > 1) throw new AppError("INVALID_INPUT", `${meant.join(" and ")} were given; say with --auth-choice which of them answers`);
+  if (meant.length > 1) throw new AppError("INVALID_INPUT", `${meant.join(" and ")} are both set; choose one with --auth-choice`);
   if (token?.value !== undefined) return findChoice("token");
   if (custom?.baseUrl !== undefined) return findChoice("custom-api-key");
   return flags[0] === undefined ? undefined : choiceOfFlag(flags[0]);
@@ -49,10 +49,10 @@ export const credentialSource = (candidateId: string): string => candidateId.rep
 /** Which of all the ways it shall be. Logins are offered where there is a way to make them. */
 export async function askChoice(setup: Setup, ask: Asker): Promise<AuthChoice> {
   const found = await foundCredential(setup);
-  const skip = found ? { ...SKIP, label: "Use what is there", hint: `the key of ${providerLabel(found.provider)} (${found.from})` } : SKIP;
+  const skip = found ? { ...SKIP, label: "Use the existing key", hint: `${providerLabel(found.provider)} (${found.from})` } : SKIP;
   const usable = AUTH_CHOICES.filter(
     (choice) => choice.id !== "skip" && choice.id !== "setup-token" && (choice.kind !== "login" || setup.host.logins !== undefined),
   );
-  const options = (found ? [skip, ...usable] : [...usable, skip]).map(({ id, label, hint }) => ({ value: id, label, hint }));
-  return findChoice(await ask.select({ message: "Which model answers?", options, initialValue: options[0]?.value })) ?? skip;
+  const options = [skip, ...usable].map(({ id, label, hint }) => ({ value: id, label, hint }));
+  return findChoice(await ask.select({ message: "Which model do you want to use?", options, initialValue: options[0]?.value })) ?? skip;
 }

@@ -5,6 +5,7 @@ import type { Setup } from "../../context.ts";
 import type { LoginPort, LoginResult, SetupHost } from "../../host.ts";
 import { providerLabel, keyHelp } from "../../providers.ts";
 import { credentialSource } from "./choice.ts";
+import { askModel, modelsAt } from "./models-at.ts";
 import { parseDuration } from "../../../config/index.ts";
 import { loadProfiles } from "../../../models/index.ts";
 import type { AuthProfileCredential } from "../../../protocol/index.ts";
@@ -33,10 +34,10 @@ async function tryLogin(host: SetupHost, ask: Asker, logins: LoginPort, provider
 export async function takeLogin(setup: Setup, { id, provider }: LoginChoice): Promise<Login | undefined> {
   const { host, draft, ask, notify } = setup;
   const [known] = await (await host.auth()).candidates(provider);
-  const question = `There is a credential for ${providerLabel(provider)} (${known ? credentialSource(known.id) : ""}). Use it?`;
+  const question = `Use the existing credential for ${providerLabel(provider)} (${known ? credentialSource(known.id) : ""})?`;
   if (known && (!ask || !host.logins || (await ask.confirm({ message: question, initialValue: true })))) return {};
   if (!ask || !host.logins) {
-    const advice = `${id} is a login in a browser and there is none yet; make it with: openclaw models auth login --provider ${provider}`;
+    const advice = `${id} needs a browser login; log in with: openclaw models auth login --provider ${provider}`;
     if (!ask) throw new AppError("INVALID_INPUT", advice);
     await ask.note(advice, providerLabel(provider));
     return undefined;
@@ -63,18 +64,22 @@ async function isGood(setup: Setup, { provider, credential }: NewCredential, mod
   const { ask, answers, host, draft, notify } = setup;
   if (answers.skip?.health) return { checked: "skipped", kept: true };
   const label = providerLabel(provider);
-  const progress = ask?.progress(`Asking ${label}`);
+  const progress = ask?.progress(`Checking with ${label}`);
   const check = await checkKey(host, { provider, credential, model, config: draft.config });
   const { checked, detail = "" } = check;
-  progress?.stop(checked === "accepted" ? `${label} accepts it` : checked === "refused" ? `${label} refuses it` : `${label} could not be asked`);
+  progress?.stop(checked === "accepted" ? `${label} accepted it` : checked === "refused" ? `${label} rejected it` : `${label} could not be reached`);
   if (checked === "refused") {
-    if (!ask) throw new AppError("INVALID_INPUT", `${label} refuses the key, so nothing was written: ${detail}`);
-    await ask.note(detail, `${label} refuses it`);
+    if (!ask) throw new AppError("INVALID_INPUT", `${label} rejected the key, so nothing was saved: ${detail}`);
+    await ask.note(detail, `${label} rejected it`);
     return { ...check, kept: false };
   }
   if (checked === "unreachable") {
-    if (ask) return { ...check, kept: await ask.confirm({ message: `${label} cannot be reached (${detail}). Keep the key unchecked?`, initialValue: true }) };
-    await notify(`the key of ${provider} was kept unchecked: ${detail}`);
+    if (ask)
+      return {
+        ...check,
+        kept: await ask.confirm({ message: `${label} could not be reached (${detail}). Save the key without checking it?`, initialValue: true }),
+      };
+    await notify(`The key for ${provider} was saved without being checked: ${detail}`);
   } else if (detail !== "") await notify(`${label}: ${detail}`);
   return { ...check, kept: true };
 }
@@ -88,17 +93,17 @@ async function keepGood(setup: Setup, make: () => Promise<NewCredential>, model:
     setup.draft.credential(made.profileId, made.credential);
     return check;
   }
-  throw new AppError("CANCELLED", `no key was accepted in ${MOST_TRIES} tries; nothing was changed`);
+  throw new AppError("CANCELLED", `no key was accepted in ${MOST_TRIES} tries; no changes made`);
 }
 
-const notEmpty = (text: string): string | undefined => (text.trim() === "" ? "something has to stand here" : undefined);
+const notEmpty = (text: string): string | undefined => (text.trim() === "" ? "Required" : undefined);
 
 /** A key that is there and shall be used as it is. */
 async function existing({ ask, host }: Setup, provider: string): Promise<boolean> {
   const [candidate] = await (await host.auth()).candidates(provider);
   if (!candidate) return false;
   return (
-    !ask || ask.confirm({ message: `There is a credential for ${providerLabel(provider)} (${credentialSource(candidate.id)}). Use it?`, initialValue: true })
+    !ask || ask.confirm({ message: `Use the existing credential for ${providerLabel(provider)} (${credentialSource(candidate.id)})?`, initialValue: true })
   );
 }
 
@@ -108,8 +113,7 @@ export async function takeKey(setup: Setup, choice: KeyChoice): Promise<KeyCheck
   const { provider, flag } = choice;
   const fromFlag = answers.keys?.[flag]?.trim();
   if (!fromFlag && (await existing(setup, provider))) return undefined;
-  if (!fromFlag && !ask)
-    throw new AppError("INVALID_INPUT", `--auth-choice ${choice.id} needs --${flag}-api-key, or a key that is there already (openclaw models auth add)`);
+  if (!fromFlag && !ask) throw new AppError("INVALID_INPUT", `--auth-choice ${choice.id} needs --${flag}-api-key, or a stored key (openclaw models auth add)`);
   const metadata = provider === "cloudflare-ai-gateway" ? await cloudflare(setup) : undefined;
   const help = keyHelp(provider, undefined);
   if (!fromFlag && help) await ask?.note(help, providerLabel(provider));
@@ -143,14 +147,14 @@ export async function takeToken(setup: Setup): Promise<{ readonly provider: stri
     throw new AppError("INVALID_INPUT", `--token-expires-in takes a duration such as 365d or 12h, not ${JSON.stringify(expiresIn)}`);
   const wrong = (token: string): string | undefined => (provider === "anthropic" ? setupTokenProblem(token.trim()) : notEmpty(token));
   const id = profileId?.trim() || `${provider}:manual`;
-  if (!id.startsWith(`${provider}:`)) throw new AppError("INVALID_INPUT", `--token-profile-id is of the form ${provider}:<name>, not ${JSON.stringify(id)}`);
+  if (!id.startsWith(`${provider}:`)) throw new AppError("INVALID_INPUT", `--token-profile-id must look like ${provider}:<name>, not ${JSON.stringify(id)}`);
   if (value === undefined && !ask) throw new AppError("INVALID_INPUT", "--auth-choice token needs --token and --token-provider");
   const problem = value === undefined ? undefined : wrong(value);
   if (problem !== undefined) throw new AppError("INVALID_INPUT", problem);
   const check = await keepGood(
     setup,
     async () => {
-      const token = (value ?? (await ask!.password({ message: `Token of ${providerLabel(provider)}`, validate: wrong }))).trim();
+      const token = (value ?? (await ask!.password({ message: `Token for ${providerLabel(provider)}`, validate: wrong }))).trim();
       host.redactor.register(token);
       const expires = life === undefined ? {} : { expires: host.clock.now() + life };
       return { provider, profileId: id, credential: { type: "token", provider, token, ...expires } };
@@ -162,7 +166,7 @@ export async function takeToken(setup: Setup): Promise<{ readonly provider: stri
 
 const providerIdOf = (baseUrl: string): string => `custom-${new URL(baseUrl).host.replaceAll(/[^\w]+/g, "-").toLowerCase()}`;
 const wrongUrl = (text: string): string | undefined =>
-  /^https?:\/\/[^\s/]+/.test(text.trim()) && URL.canParse(text.trim()) ? undefined : "an address such as https://models.example/v1";
+  /^https?:\/\/[^\s/]+/.test(text.trim()) && URL.canParse(text.trim()) ? undefined : "a URL such as https://models.example/v1";
 const WINDOW = 128_000;
 const OUTPUT = 8192;
 
@@ -170,19 +174,24 @@ const OUTPUT = 8192;
 export async function takeCustom(setup: Setup): Promise<{ readonly ref: string; readonly check?: KeyCheck }> {
   const { ask, answers, draft, host } = setup;
   const { baseUrl: url, modelId, apiKey, providerId, compatibility = "openai" } = answers.custom ?? {};
-  const baseUrl = (url ?? (await ask?.text({ message: "Its address", placeholder: "https://models.example/v1", validate: wrongUrl })))?.trim();
-  const model = (modelId ?? (await ask?.text({ message: "Id of the model there", validate: notEmpty })))?.trim();
-  if (!baseUrl || !model) throw new AppError("INVALID_INPUT", "a provider of your own needs --custom-base-url and --custom-model-id");
-  const wrong = wrongUrl(baseUrl);
-  if (wrong !== undefined) throw new AppError("INVALID_INPUT", `--custom-base-url takes ${wrong}, not ${JSON.stringify(baseUrl)}`);
-  const provider = providerId?.trim().toLowerCase() || providerIdOf(baseUrl);
+  const written = (url ?? (await ask?.text({ message: "Server URL", placeholder: "https://models.example/v1", validate: wrongUrl })))?.trim();
+  if (!written || (!modelId && !ask)) throw new AppError("INVALID_INPUT", "a custom provider needs --custom-base-url and --custom-model-id");
+  const wrong = wrongUrl(written);
+  if (wrong !== undefined) throw new AppError("INVALID_INPUT", `--custom-base-url takes ${wrong}, not ${JSON.stringify(written)}`);
+  const provider = providerId?.trim().toLowerCase() || providerIdOf(written);
   if (!/^[\w.-]+$/.test(provider))
     throw new AppError("INVALID_INPUT", `--custom-provider-id takes letters, digits, ., - and _, not ${JSON.stringify(provider)}`);
+  const preset = apiKey?.trim() || host.env["CUSTOM_API_KEY"]?.trim();
+  const first = preset || (ask ? (await ask.password({ message: "API key (empty if none is needed)" })).trim() : "");
+  if (first !== "") host.redactor.register(first);
+  const listed = ask && modelId === undefined ? await modelsAt(host, written, first) : undefined;
+  const baseUrl = listed?.baseUrl ?? written;
+  const model = (modelId ?? (await askModel(ask!, listed?.models ?? []))).trim();
   const api =
     answers.custom?.compatibility ??
-    (ask && url === undefined
+    (ask && url === undefined && listed === undefined
       ? await ask.select<string>({
-          message: "Whose protocol does it speak?",
+          message: "Which API is it compatible with?",
           options: [
             { value: "openai", label: "OpenAI" },
             { value: "anthropic", label: "Anthropic" },
@@ -198,14 +207,12 @@ export async function takeCustom(setup: Setup): Promise<{ readonly ref: string; 
     },
   });
   const ref = `${provider}/${model}`;
-  const preset = apiKey?.trim() || host.env["CUSTOM_API_KEY"]?.trim();
-  const first = preset || (ask ? (await ask.password({ message: "Its key (empty: it wants none)" })).trim() : "");
   if (first === "") return { ref };
   let next: string | undefined = first;
   const check = await keepGood(
     setup,
     async () => {
-      const key: string = next ?? (await ask!.password({ message: "Its key", validate: notEmpty })).trim();
+      const key: string = next ?? (await ask!.password({ message: "API key", validate: notEmpty })).trim();
       next = undefined;
       host.redactor.register(key);
       return { provider, profileId: `${provider}:default`, credential: { type: "api_key", provider, key } };

@@ -36,9 +36,8 @@ async function modelOf(setup: Setup, provider: string, wanted: string | undefine
 async function named({ draft, ask }: Setup, provider: string, wanted: string | undefined): Promise<string> {
   const { providerFacts } = await loadChoice();
   const facts = providerFacts(provider);
-  const id = wanted ?? facts?.defaultModel ?? (await ask?.text({ message: `Id of a model of ${providerLabel(provider)}` }))?.trim();
-  if (!facts?.baseUrl || !id)
-    throw new AppError("INVALID_INPUT", `no model of ${provider} is known; name its address and a model in models.providers.${provider}`);
+  const id = wanted ?? facts?.defaultModel ?? (await ask?.text({ message: `Model id of ${providerLabel(provider)}` }))?.trim();
+  if (!facts?.baseUrl || !id) throw new AppError("INVALID_INPUT", `no known model of ${provider}; set its URL and a model in models.providers.${provider}`);
   draft.merge({ models: { providers: { [provider]: { baseUrl: facts.baseUrl, api: facts.api, models: [{ id, name: id }] } } } });
   return `${provider}/${id}`;
 }
@@ -57,14 +56,14 @@ async function takeLocal(setup: Setup, provider: string | undefined): Promise<st
     return ref;
   }
   if (!first) {
-    const advice = `no model was found on this machine; start ${provider ? providerLabel(provider) : "Ollama, LM Studio, vLLM or llama.cpp"} with a model, then try again`;
-    if (!ask) throw new AppError("UNAVAILABLE", `${advice}, or name one with --custom-base-url and --custom-model-id`);
-    await ask.note(advice, "No model here");
+    const advice = `no models found on this machine; start ${provider ? providerLabel(provider) : "Ollama, LM Studio, vLLM or llama.cpp"} with a model, then try again`;
+    if (!ask) throw new AppError("UNAVAILABLE", `${advice}, or use --custom-base-url and --custom-model-id`);
+    await ask.note(advice, "No models found");
     return undefined;
   }
   const at = ask
     ? await ask.select<number>({
-        message: "Which one?",
+        message: "Model",
         options: found.map(({ server, model }, value) => ({ value, label: model, hint: `${server.label}, ${server.url}` })),
         initialValue: 0,
       })

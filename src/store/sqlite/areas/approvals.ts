@@ -32,7 +32,7 @@ export const approvalsWrites = {
     const text = `INSERT INTO approvals (id, kind, session_key, agent_id, turn_id, request, state, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)
       ON CONFLICT (id) DO NOTHING`;
     const done = sql(text).run(id, kind, sessionKey ?? null, agentId ?? null, turnId ?? null, JSON.stringify(request ?? null), now, expiresAt);
-    if (done.changes === 0) throw new AppError("CONFLICT", `approval ${id} was asked for before`, { details: { id } });
+    if (done.changes === 0) throw new AppError("CONFLICT", `approval ${id} was already requested`, { details: { id } });
   },
   "approvals.decide"({ sql, now }, { id, decision, by }) {
     const text = `UPDATE approvals SET state = 'decided', decision = ?, decided_by = ?, decided_at = ? WHERE id = ? AND state = 'pending' AND expires_at > ? RETURNING ${COLUMNS}`;
@@ -41,7 +41,7 @@ export const approvalsWrites = {
     const there = sql("SELECT state, decision FROM approvals WHERE id = ?").get(id);
     if (!there) throw new AppError("NOT_FOUND", `there is no approval ${id}`);
     const state = there["state"] === "pending" ? "expired" : String(there["state"]);
-    throw new AppError("CONFLICT", `approval ${id} is ${state}; it cannot be decided any more`, { details: { id, state, decision: there["decision"] } });
+    throw new AppError("CONFLICT", `approval ${id} is ${state}; it can no longer be decided`, { details: { id, state, decision: there["decision"] } });
   },
   "approvals.expire"({ sql, now }) {
     const rows = sql("UPDATE approvals SET state = 'expired', decided_at = ? WHERE state = 'pending' AND expires_at <= ? RETURNING id").all(now, now);
@@ -68,6 +68,13 @@ export const approvalsReads = {
   },
   "approvals.some": ({ sql }, { ids }) =>
     readRows(sql(`SELECT ${COLUMNS} FROM approvals WHERE id IN (SELECT value FROM json_each(?))`).all(JSON.stringify(ids))),
+  "approvals.history"({ sql }, { limit, before }) {
+    const { text, values } = where([["decided_at < ?", before]]);
+    const over = `FROM approvals WHERE decided_at IS NOT NULL AND state <> 'pending' AND ${text}`;
+    // What ended at the same moment stays together: the next page begins before it.
+    const oldest = `(SELECT min(decided_at) FROM (SELECT decided_at ${over} ORDER BY decided_at DESC LIMIT ?))`;
+    return readRows(sql(`SELECT ${COLUMNS} ${over} AND decided_at >= ${oldest} ORDER BY decided_at DESC, id`).all(...values, ...values, limit));
+  },
   "approvals.unreported"({ sql }, { kind, since, before, sessionKey }) {
     const { text, values } = where([
       ["kind = ?", kind],

@@ -1,5 +1,5 @@
 import { AppError } from "../../../base/errors.ts";
-import type { CronJobRow, CronReads, CronSlotRow, CronWrites } from "../../areas/cron.ts";
+import type { CronJobRow, CronOutcomes, CronReads, CronSlotRow, CronWrites } from "../../areas/cron.ts";
 import { shape, shapeAll, toJson, where, type ReadContext, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
 import { need } from "../../rows.ts";
 
@@ -60,6 +60,10 @@ export const cronWrites = {
       details: { jobId, scheduledAt, state },
     });
   },
+  "cron.slot.note"({ sql }, { jobId, scheduledAt, patch }) {
+    const text = "UPDATE cron_slots SET detail = json_patch(coalesce(detail, '{}'), ?) WHERE job_id = ? AND scheduled_at = ?";
+    sql(text).run(JSON.stringify(patch), jobId, scheduledAt);
+  },
   "cron.slot.missed"({ sql, now }, { jobId, scheduledAt }) {
     return scheduledAt.filter((at) => sql(ADD_SLOT).run(jobId, at, "missed", null, now, now).changes === 1);
   },
@@ -67,10 +71,11 @@ export const cronWrites = {
 
 export const cronReads = {
   "cron.job.get": ({ sql }, { id }) => shape<CronJobRow>(sql(`SELECT ${JOB_COLUMNS} FROM cron_jobs WHERE id = ?`).get(id), ["job"], ["enabled"]),
-  "cron.job.list"({ sql }, { enabled, dueUntil, limit = -1 }) {
+  "cron.job.list"({ sql }, { enabled, dueUntil, lastStatus, limit = -1 }) {
     const { text, values } = where([
       ["enabled = ?", enabled === undefined ? undefined : Number(enabled)],
       ["next_run_at <= ?", dueUntil],
+      ["json_extract(job, '$.state.lastStatus') = ?", lastStatus],
     ]);
     return shapeAll<CronJobRow>(
       sql(`SELECT ${JOB_COLUMNS} FROM cron_jobs WHERE ${text} ORDER BY next_run_at NULLS LAST, id LIMIT ?`).all(...values, limit),
@@ -94,6 +99,11 @@ export const cronReads = {
     shapeAll<CronSlotRow>(
       sql(`SELECT ${SLOT_COLUMNS} FROM cron_slots WHERE job_id = ? AND scheduled_at < ? ORDER BY scheduled_at DESC LIMIT ?`).all(jobId, before, limit),
       ["detail"],
+    ),
+  "cron.slot.outcomes": ({ sql }, { since, stepMs }) =>
+    shapeAll<CronOutcomes>(
+      sql(`SELECT ?1 + CAST((finished_at - ?1) / ?2 AS INTEGER) * ?2 AS "from", count(*) AS runs, count(*) FILTER (WHERE status = 'error') AS failed
+        FROM cron_slots WHERE finished_at >= ?1 AND status IN ('ok', 'error') GROUP BY 1 ORDER BY 1`).all(Math.trunc(since), Math.trunc(stepMs)),
     ),
   "cron.slot.running": ({ sql }) =>
     shapeAll<CronSlotRow>(sql(`SELECT ${SLOT_COLUMNS} FROM cron_slots WHERE state = 'running' ORDER BY claimed_at, job_id`).all(), ["detail"]),

@@ -7,7 +7,7 @@ const COLUMNS = "session_key AS sessionKey, plugin_id AS pluginId, namespace, va
 const INJECTION_COLUMNS = "id, session_key AS sessionKey, plugin_id AS pluginId, placement, text, payload, created_at AS createdAt, expires_at AS expiresAt";
 /** What one plugin has queued for a session. */
 const PENDING = "session_key = ? AND plugin_id = ? AND placement = ? AND drained_at IS NULL";
-/** Nothing waits for it: it may go when there are too many. */
+/** It may go when there are too many. What is to stay until a turn has read it has a payload. */
 const NOTE = `${PENDING} AND payload IS NULL`;
 
 export const extensionsWrites = {
@@ -45,7 +45,10 @@ export const extensionsWrites = {
     if (row.limit !== undefined && !isRepeated) {
       const waiting = Number(firstRow<{ n: number }>(sql(`SELECT count(*) AS n FROM injections WHERE ${PENDING}`), ...queue)?.n);
       if (waiting >= row.limit)
-        throw new AppError("OVERLOADED", `${waiting} lines wait for the next turn of ${row.sessionKey}; nothing was accepted, send it again later`);
+        throw new AppError(
+          "OVERLOADED",
+          `${waiting} lines are already waiting for the next turn of ${row.sessionKey}; nothing was accepted, send it again later`,
+        );
     }
     const text = `INSERT INTO injections (id, session_key, plugin_id, idempotency_key, placement, text, payload, created_at, expires_at, drained_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
     // A repeated text is stored as drained: its key stays known.

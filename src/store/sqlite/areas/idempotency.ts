@@ -27,7 +27,8 @@ export const idempotencyWrites = {
       scope,
       key,
     );
-    if (done.changes === 0) throw new AppError("CONFLICT", `nothing runs under idempotency key ${key} (${scope}); begin it first`, { details: { scope, key } });
+    if (done.changes === 0)
+      throw new AppError("CONFLICT", `nothing is running under idempotency key ${key} (${scope}); begin it first`, { details: { scope, key } });
   },
   "idempotency.abandon"({ sql }, { scope, key }) {
     sql("DELETE FROM idempotency WHERE scope = ? AND key = ? AND state = 'running'").run(scope, key);

@@ -1,7 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
-import type { FailedInput, InboxAccepted, InboxQueue, InboxReads, InboxRow, InboxWrites, UntranscribedRow } from "../../areas/inbox.ts";
+import type { FailedInput, InboxAccepted, InboxArrivals, InboxQueue, InboxReads, InboxRow, InboxWrites, UntranscribedRow } from "../../areas/inbox.ts";
 import { OF_CHANNEL, TURN_IS_OTHER } from "../schema-lean.ts";
-import { shape, shapeAll, toJson, where, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
+import { shape, shapeAll, toJson, where, type ReadContext, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 import { firstRow, need } from "../../rows.ts";
 
 const COLUMNS = `id, channel, account, conversation, message_id AS messageId, kind, text, payload, sender, session_key AS sessionKey,
@@ -30,6 +30,20 @@ function changeOne(context: WriteContext, text: string, values: readonly (string
   throw new AppError("CONFLICT", `cannot ${doing} input ${id}: it is ${String(row["state"])}${row["turn"] === null ? "" : ` (turn ${String(row["turn"])})`}`, {
     details: { id, state: row["state"], outcome: row["outcome"], turnId: row["turn"] },
   });
+}
+
+/** The first input that arrived at or after this time. Ids are in order of arrival, and there is no index by time: halving finds it in a few lookups. */
+function firstSince({ sql }: ReadContext, since: number): number {
+  const ends = sql("SELECT coalesce(min(id), 1) AS first, coalesce(max(id), 0) AS last FROM inbox").get();
+  let [low, high] = [Number(ends?.["first"]), Number(ends?.["last"]) + 1];
+  const next = sql("SELECT id, received_at AS at FROM inbox WHERE id >= ? ORDER BY id LIMIT 1");
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const row = next.get(middle);
+    if (row && Number(row["at"]) < since) low = Number(row["id"]) + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 export const inboxWrites = {
@@ -136,10 +150,26 @@ export const inboxReads = {
     ),
   "inbox.failures": ({ sql }, { among, limit }) =>
     shapeAll<FailedInput>(
-      sql(`SELECT id, channel, session_key AS sessionKey, turn_id AS turnId, why, settled_at AS at
-        FROM (SELECT id, channel, session_key, turn_id, why, settled_at, outcome FROM inbox WHERE settled_at IS NOT NULL ORDER BY id DESC LIMIT ?)
-        WHERE outcome = 'failed' ORDER BY settled_at DESC LIMIT ?`).all(among, limit),
+      sql(`WITH ended AS (SELECT id, channel, session_key, turn_id, why, settled_at, outcome FROM inbox WHERE settled_at IS NOT NULL ORDER BY id DESC LIMIT ?)
+        SELECT id, channel, ended.session_key AS sessionKey, turn_id AS turnId, why, settled_at AS at
+        FROM ended LEFT JOIN (SELECT session_key, max(id) AS last FROM ended WHERE outcome = 'answered' GROUP BY session_key) AS good
+          ON good.session_key = ended.session_key
+        WHERE outcome = 'failed' AND id > coalesce(good.last, 0) ORDER BY settled_at DESC LIMIT ?`).all(among, limit),
     ),
+  "inbox.arrivals": (context, { since, stepMs }) =>
+    shapeAll<InboxArrivals>(
+      context
+        .sql(
+          `SELECT ?1 + CAST((received_at - ?1) / ?2 AS INTEGER) * ?2 AS "from", channel, count(*) AS count, count(*) FILTER (WHERE outcome = 'answered') AS answered,
+            count(*) FILTER (WHERE outcome = 'failed') AS failed
+          FROM inbox WHERE id >= ?3 AND received_at >= ?1 AND kind = 'message' GROUP BY 1, channel ORDER BY 1, channel`,
+        )
+        .all(Math.trunc(since), Math.trunc(stepMs), firstSince(context, since)),
+    ),
+  "inbox.lastBefore": ({ sql }, { before }) => {
+    const row = sql("SELECT received_at AS at FROM inbox WHERE received_at < ? ORDER BY id DESC LIMIT 1").get(before);
+    return row ? Number(row["at"]) : null;
+  },
   "inbox.counts": ({ sql }) =>
     need(
       firstRow<InboxReads["inbox.counts"]["result"]>(

@@ -13,6 +13,7 @@ import { redactionReads, redactionWrites } from "./redaction.ts";
 import { sessionsReads, sessionsWrites } from "./sessions.ts";
 import { subagentsReads, subagentsWrites } from "./subagents.ts";
 import { transcriptsReads, transcriptsWrites } from "./transcripts.ts";
+import { trashReads, trashWrites } from "./trash.ts";
 import { journalReads, journalWrites, turnsReads, turnsWrites } from "./turns.ts";
 import { usageReads, usageWrites } from "./usage.ts";
 
@@ -33,6 +34,7 @@ export const WRITES: WriteHandlers<Writes> = {
   ...extensionsWrites,
   ...usageWrites,
   ...redactionWrites,
+  ...trashWrites,
   ...metaWrites,
 };
 
@@ -53,5 +55,6 @@ export const READS: ReadHandlers<Reads> = {
   ...extensionsReads,
   ...usageReads,
   ...redactionReads,
+  ...trashReads,
   ...metaReads,
 };

@@ -21,7 +21,7 @@ export function assertFence(context: ReadContext, fence: Fence): void {
   if (current === fence.token) return;
   throw new AppError(
     "FENCED",
-    `lease ${fence.lease} has moved on (token ${current === undefined ? "none" : String(current)}, given ${fence.token}); stop this work, another owner has it`,
+    `lease ${fence.lease} has moved on (token ${current === undefined ? "none" : String(current)}, given ${fence.token}); stop this work, another owner holds it`,
     {
       details: { lease: fence.lease, token: fence.token },
     },

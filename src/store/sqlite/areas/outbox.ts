@@ -28,14 +28,14 @@ function assertLegal(mark: OutboxMark, row: DeliveryState): void {
   if (!NEXT[row.state].includes(mark.state)) {
     throw new AppError(
       "CONFLICT",
-      `delivery ${mark.id} is ${row.state} and cannot become ${mark.state}; allowed: ${NEXT[row.state].join(", ") || "nothing, it is at its end"}`,
+      `delivery ${mark.id} is ${row.state} and cannot become ${mark.state}; allowed: ${NEXT[row.state].join(", ") || "nothing, it is final"}`,
       {
         details: { id: mark.id, from: row.state, to: mark.state },
       },
     );
   }
   if (mark.state === "attempting" && row.state === "unknown" && row.repeats > 0 && mark.nonceHonoured !== true && mark.idempotent !== true) {
-    throw new AppError("CONFLICT", `delivery ${mark.id} may have arrived and was repeated once already; mark it failed instead of sending it again`, {
+    throw new AppError("CONFLICT", `delivery ${mark.id} may have arrived and was already repeated once; mark it failed instead of sending it again`, {
       details: { id: mark.id, from: row.state, to: mark.state, repeats: row.repeats },
     });
   }

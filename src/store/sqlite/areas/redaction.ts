@@ -31,6 +31,7 @@ const TABLES: readonly Table[] = [
   { name: "injections", key: ["seq"], texts: ["text"], json: ["payload"], ofAgent: byKey("session_key") },
   { name: "session_extensions", key: ["session_key", "plugin_id", "namespace"], texts: [], json: ["value"], ofAgent: byKey("session_key") },
   { name: "session_parts", key: ["session_key", "name"], texts: [], json: ["value"], ofAgent: byKey("session_key") },
+  { name: "deleted_sessions", key: ["id"], texts: [], json: ["entry", "extensions"], ofAgent: "agent_id = ?" },
   { name: "idempotency", key: ["scope", "key"], texts: [], json: ["result"], ofAgent: "? <> ''" },
   { name: "cron_slots", key: ["job_id", "scheduled_at"], texts: [], json: ["detail"], ofAgent: "? <> ''" },
 ];

@@ -4,6 +4,7 @@ import type { SessionRow, ShownSession } from "../../areas/sessions.ts";
 import { createLineReader, transcriptFile } from "../../projection/index.ts";
 import type { ReadContext, SessionPreview } from "../handlers.ts";
 import { allRows } from "../../rows.ts";
+import { firstOnBranch } from "./branches.ts";
 
 /** Lines inspected for a title or a last message. */
 const LOOKED_AT = 20;
@@ -45,9 +46,14 @@ function messageText(line: string, roles: readonly string[]): string {
   }
 }
 
-/** The owner's first message, as a title. */
-function firstMessage({ sql }: ReadContext, tid: number): string | undefined {
-  const rows = sql("SELECT seq, line FROM transcript_entries WHERE tid = ? AND seq BETWEEN 1 AND ? AND type = 'message' ORDER BY seq").iterate(tid, LOOKED_AT);
+const FIRST = "SELECT seq, line FROM transcript_entries WHERE tid = ? AND seq BETWEEN 1 AND ? AND type = 'message' ORDER BY seq";
+const AT = "SELECT seq, line FROM transcript_entries WHERE tid = ? AND seq IN (SELECT value FROM json_each(?)) AND type = 'message' ORDER BY seq";
+
+/** The owner's first message on the branch in use, as a title. */
+function firstMessage(context: ReadContext, tid: number): string | undefined {
+  const { sql } = context;
+  const places = firstOnBranch(context, tid, LOOKED_AT);
+  const rows = places ? sql(AT).iterate(tid, JSON.stringify(places)) : sql(FIRST).iterate(tid, LOOKED_AT);
   const lines = createLineReader(sql);
   for (const { seq, line } of rows) {
     const text = messageText(lines.read(tid, Number(seq), line), ["user"]);
@@ -89,6 +95,8 @@ interface Naming {
   readonly label?: string | undefined;
   readonly displayName?: string | undefined;
   readonly subject?: string | undefined;
+  /** What a model called it. */
+  readonly title?: string | undefined;
 }
 
 /** The preview from a session's transcript and entry, cached until either changes. */
@@ -97,8 +105,8 @@ function loadPreview(context: ReadContext, session: SessionRef, withLast: boolea
   const stamp = `${session.version} ${transcript?.stamp ?? ""}`;
   const known = context.previews?.get(session.key);
   if (known?.stamp === stamp) return known;
-  const { label, displayName, subject } = naming();
-  const title = transcript && firstMessage(context, transcript.tid);
+  const { label, displayName, subject, title: given } = naming();
+  const title = given ?? (transcript && firstMessage(context, transcript.tid));
   const last = transcript && (withLast || context.previews) ? lastMessage(context, transcript) : undefined;
   const name = sessionName({ key: session.key, label, displayName, subject, title });
   const parts = [name, session.key, session.sessionId, label, displayName, subject, title];
@@ -112,7 +120,8 @@ function loadPreview(context: ReadContext, session: SessionRef, withLast: boolea
 
 const textOrNothing = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-const namingOf = ({ label, displayName, subject }: SessionRow["entry"]): Naming => ({
+const namingOf = ({ label, displayName, subject, title }: SessionRow["entry"]): Naming => ({
+  title: textOrNothing(title),
   label: textOrNothing(label),
   displayName: textOrNothing(displayName),
   subject: textOrNothing(subject),
@@ -145,7 +154,8 @@ export function showSessions(context: ReadContext, rows: readonly SessionRow[], 
   });
 }
 
-const FOUND_BY = "SELECT label, entry ->> '$.displayName' AS displayName, entry ->> '$.subject' AS subject FROM sessions WHERE key = ?";
+const FOUND_BY =
+  "SELECT label, entry ->> '$.displayName' AS displayName, entry ->> '$.subject' AS subject, entry ->> '$.title' AS title FROM sessions WHERE key = ?";
 
 /** Normalizes text for searching: composed letters, lower case. */
 export const searchable = (text: string): string => text.normalize("NFC").toLowerCase();
@@ -153,8 +163,8 @@ export const searchable = (text: string): string => text.normalize("NFC").toLowe
 /** The text that a session is found by, in lower case: its name and the like, and its last message. */
 export function loadSearchText(context: ReadContext, session: SessionRef): Pick<SessionPreview, "title" | "searchText" | "lastSearchText"> {
   return loadPreview(context, session, true, () => {
-    const { label, displayName, subject } = context.sql(FOUND_BY).get(session.key) ?? {};
-    return { label: textOrNothing(label), displayName: textOrNothing(displayName), subject: textOrNothing(subject) };
+    const { label, displayName, subject, title } = context.sql(FOUND_BY).get(session.key) ?? {};
+    return { label: textOrNothing(label), displayName: textOrNothing(displayName), subject: textOrNothing(subject), title: textOrNothing(title) };
   });
 }
 

@@ -6,7 +6,7 @@ import { likePrefix, shape, shapeAll, where, type ReadHandlers, type WriteContex
 import { searchSessions } from "./search-sessions.ts";
 import { PARTS, savePart, withoutParts, withParts } from "./session-parts.ts";
 import { namesOfSessions, searchable, showSessions } from "./session-previews.ts";
-import { numberOf } from "../../rows.ts";
+import { allRows, numberOf } from "../../rows.ts";
 
 const COLUMNS = "key, agent_id AS agentId, version, entry";
 const JSON_COLUMNS = ["entry"] as const;
@@ -124,7 +124,7 @@ export const sessionsWrites = {
     const row = currentOf(context, from);
     if (!row) throw new AppError("NOT_FOUND", `there is no session ${from}`);
     assertVersion(from, version, row.version);
-    if (currentOf(context, to)) throw new AppError("CONFLICT", `session ${to} is already there; choose another key`, { details: { from, to } });
+    if (currentOf(context, to)) throw new AppError("CONFLICT", `session ${to} already exists; choose another key`, { details: { from, to } });
     context.sql("UPDATE sessions SET key = ?, version = version + 1 WHERE key = ?").run(to, from);
     context.sql("UPDATE sessions SET entry = json_set(entry, '$.spawnedBy', ?) WHERE spawned_by = ?").run(to, from);
     for (const [table, column, condition] of FOLLOWERS) context.sql(`UPDATE ${table} SET ${column} = ? WHERE ${column} = ? AND ${condition}`).run(to, from);
@@ -135,6 +135,8 @@ export const sessionsWrites = {
 /** The key after `agent:<id>:`. */
 const REST = "substr(key, CASE WHEN key GLOB 'agent:*' THEN 7 + instr(substr(key, 7), ':') ELSE 1 END)";
 const IS_AUTOMATION = `(substr(${REST}, 1, instr(${REST} || ':', ':') - 1) IN (${AUTOMATION.map((kind) => `'${kind}'`).join(", ")}))`;
+
+const marked = (column: "archived_at" | "pinned_at"): string => `(key IN (SELECT session_key FROM session_marks WHERE ${column} IS NOT NULL))`;
 
 function conditions(filter: SessionFilter & { readonly keyPart?: string | undefined }): ReturnType<typeof where> {
   const search = filter.search === undefined || filter.search === "" ? undefined : filter.search.toLowerCase();
@@ -147,6 +149,10 @@ function conditions(filter: SessionFilter & { readonly keyPart?: string | undefi
     ["spawned_by = ?", filter.spawnedBy],
     ["instr(key, ?) > 0", filter.keyPart],
     [`${IS_AUTOMATION} = ?`, filter.automation === undefined ? undefined : Number(filter.automation)],
+    [`${marked("archived_at")} = ?`, filter.archived === undefined ? undefined : Number(filter.archived)],
+    [`${marked("pinned_at")} = ?`, filter.pinned === undefined ? undefined : Number(filter.pinned)],
+    ["(key IN (SELECT session_key FROM session_folders)) = ?", filter.filed === undefined ? undefined : Number(filter.filed)],
+    ["key IN (SELECT session_key FROM session_folders WHERE folder = ?)", filter.folder],
     ["key <> ?", filter.except?.[0]],
     ["key <> ?", filter.except?.[1]],
     ["key LIKE ? ESCAPE '\\'", filter.keyPrefix === undefined ? undefined : likePrefix(filter.keyPrefix)],
@@ -178,9 +184,10 @@ const isListed = ({ sql }: Pick<WriteContext, "sql">): boolean => sql(UNLISTED).
 
 /** Conditions on columns of the session list; undefined when there are others. */
 function listConditions(filter: SessionFilter): Query | undefined {
-  const { agentId: _agent, activeSince, except, after, automation, order = "newest", limit, offset: _offset, ...others } = filter;
+  const { agentId: _agent, after, order = "newest", limit, offset: _offset, ...asked } = filter;
+  const { activeSince, except, automation, archived, pinned, filed, folder, ...others } = asked;
   if (order === "key" || limit === undefined || Object.values(others).some((value) => value !== undefined)) return undefined;
-  const { text, values } = conditions({ activeSince, except, automation });
+  const { text, values } = conditions({ activeSince, except, automation, archived, pinned, filed, folder });
   if (after === undefined) return { text, values };
   return { text: `${text} AND updated_at <= ? AND (updated_at < ? OR key > ?)`, values: [...values, after.updatedAt, after.updatedAt, after.key] };
 }
@@ -228,6 +235,9 @@ function list(context: Pick<WriteContext, "sql">, filter: SessionFilter): Sessio
   return { rows: matching(context, filter), total: count(context, filter) };
 }
 
+const FOLDERS = `SELECT folder AS name, count(*) AS sessions FROM session_folders
+  WHERE session_key NOT IN (SELECT session_key FROM session_marks WHERE archived_at IS NOT NULL) GROUP BY folder ORDER BY folder COLLATE NOCASE, folder`;
+
 export const sessionsReads = {
   "sessions.get": (context, { key }) => currentOf(context, key),
   "sessions.bySessionId": ({ sql }, { sessionId }) =>
@@ -252,5 +262,6 @@ export const sessionsReads = {
     const rows = keys.map((key) => currentOf(context, key)).filter((row) => row !== undefined);
     return { rows: showSessions(context, rows, last), total };
   },
+  "sessions.folders": ({ sql }) => allRows(sql(FOLDERS)),
   "sessions.names": (context, { keys }) => namesOfSessions(context, keys, (key) => currentOf(context, key)),
 } satisfies ReadHandlers<SessionsReads>;

@@ -24,7 +24,7 @@ interface NewRun {
 
 function add({ sql, now }: WriteContext, { runId, childSessionKey, requesterSessionKey, data, archiveAt }: NewRun): void {
   const done = sql(ADD).run(runId, childSessionKey, requesterSessionKey, now, archiveAt ?? null, JSON.stringify(data ?? null));
-  if (done.changes === 0) throw new AppError("CONFLICT", `subagent run ${runId} is already there`, { details: { runId } });
+  if (done.changes === 0) throw new AppError("CONFLICT", `subagent run ${runId} already exists`, { details: { runId } });
 }
 
 interface Amounts {
@@ -114,7 +114,7 @@ function reserve(context: WriteContext, requester: string, budgets: readonly Spa
       const free = own?.[unit] ?? most - (used?.[unit] ?? 0) - (reserved?.[unit] ?? 0);
       const share = unit === "tokens" ? Math.floor(free / parts) : free / parts;
       if (share >= LEAST[unit]) return share;
-      const text = `nothing of the budget ${name} is left for another sub-agent: what is not used is reserved for those that run; wait until some have finished`;
+      const text = `the budget ${name} has nothing left for another sub-agent: the unused part is reserved for running ones; wait until some have finished`;
       throw new AppError("OVERLOADED", text, { details: { limit: "budget", active: most - free, max: most } });
     };
     const [usd, tokens] = [part("usd"), part("tokens")];
@@ -195,7 +195,7 @@ export const subagentsWrites = {
   "subagents.announced"({ sql }, { runIds }) {
     for (const runId of runIds) {
       if (sql("UPDATE subagents SET announced = 1 WHERE run_id = ? AND announced = 0 AND outcome IS NOT 'killed'").run(runId).changes === 1) continue;
-      throw new AppError("CONFLICT", `subagent run ${runId} was announced before, was stopped, or is not there`, { details: { runId } });
+      throw new AppError("CONFLICT", `subagent run ${runId} was already announced, was stopped, or does not exist`, { details: { runId } });
     }
   },
   "subagents.replace"(context, { runId, by, data }) {
@@ -211,7 +211,7 @@ export const subagentsWrites = {
     if (!row) throw new AppError("NOT_FOUND", `there is no subagent run ${runId}`);
     const changesEnd = (patch.state !== undefined && patch.state !== "ended") || (patch.outcome !== undefined && patch.outcome !== row.outcome);
     if (row.state === "ended" && changesEnd) {
-      throw new AppError("CONFLICT", `subagent run ${runId} has ended (${row.outcome ?? "no outcome"}); its end cannot be changed`, { details: { runId } });
+      throw new AppError("CONFLICT", `subagent run ${runId} has ended (${row.outcome ?? "no outcome"}); its outcome cannot be changed`, { details: { runId } });
     }
     const changes: Partial<SubagentRow> = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
     const next: SubagentRow = { ...row, ...changes };

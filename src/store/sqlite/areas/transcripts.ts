@@ -4,9 +4,10 @@ import type { EntryRow, TranscriptRow, TranscriptsReads, TranscriptsWrites } fro
 import { archivedName, createLineReader, isTranscriptFile, PACKED_LINE, replacePacked, type LineReader } from "../../projection/index.ts";
 import { where, type ReadContext, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
 import { allRows, firstRow, need, numberOf } from "../../rows.ts";
+import { branchReads } from "./branches.ts";
 
 const COLUMNS =
-  "file, agent_id AS agentId, session_id AS sessionId, next_seq AS lines, bytes, leaf_id AS leafId, created_at AS createdAt, archived_at AS archivedAt";
+  "file, agent_id AS agentId, session_id AS sessionId, next_seq AS lines, bytes, leaf_id AS leafId, created_at AS createdAt, archived_at AS archivedAt, (SELECT coalesce(max(seq), 0) FROM transcript_forks f WHERE f.tid = transcripts.tid) AS fork";
 const ENTRY_COLUMNS = "seq, entry_id AS id, parent_id AS parentId, type, line";
 const INSERT = "INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, ?, ?, ?, ?)";
 
@@ -18,7 +19,7 @@ const LEAF = "SELECT tid, leaf_id AS leaf FROM transcripts WHERE file = ?";
 const MARK = "INSERT OR IGNORE INTO transcript_unwritten (tid) VALUES (?)";
 
 function assertLine(file: string, line: string): void {
-  if (line.includes("\n")) throw new AppError("INVALID_INPUT", `a line of ${file} contains a line break; give JSON on one line`);
+  if (line.includes("\n")) throw new AppError("INVALID_INPUT", `a line of ${file} contains a line break; write the JSON on one line`);
 }
 
 function missing(file: string): AppError {
@@ -97,7 +98,7 @@ export const transcriptsWrites = {
     const row = transcriptIn(sql, expected.file);
     const same = row?.archivedAt === null && row.sessionId === expected.sessionId && row.createdAt === expected.createdAt && row.leafId === expected.leafId;
     if (same && row.lines === expected.lines && row.bytes === expected.bytes) return;
-    throw new AppError("CONFLICT", `${expected.file} is not as it was at line ${expected.lines}; read it again`, {
+    throw new AppError("CONFLICT", `${expected.file} was changed at line ${expected.lines}; read it again`, {
       details: { file: expected.file, lines: row?.lines ?? null },
     });
   },
@@ -113,6 +114,20 @@ export const transcriptsWrites = {
     const name = archivedName(file, reason, now);
     const text = "UPDATE transcripts SET file = ?, archived_at = ? WHERE file = ? AND archived_at IS NULL RETURNING tid";
     const row = firstRow<{ tid: number }>(sql(text), name, now, file);
+    if (!row) throw missing(file);
+    sql(MARK).run(row.tid);
+    effects.push({ kind: "renamed", file, to: name });
+    return { file: name };
+  },
+  "transcripts.restore"({ sql, effects }, { file }) {
+    const name = file.replace(/\.(?:reset|deleted)\.[^/]*$/, "");
+    if (sql("SELECT 1 FROM transcripts WHERE file = ?").get(name))
+      throw new AppError("CONFLICT", `${name} is in use by another conversation`, { details: { file } });
+    const row = firstRow<{ tid: number }>(
+      sql("UPDATE transcripts SET file = ?, archived_at = NULL WHERE file = ? AND archived_at IS NOT NULL RETURNING tid"),
+      name,
+      file,
+    );
     if (!row) throw missing(file);
     sql(MARK).run(row.tid);
     effects.push({ kind: "renamed", file, to: name });
@@ -257,6 +272,7 @@ const CONVERSATIONS = `SELECT t.tid AS n, t.file, t.session_id AS sessionId, t.n
   FROM transcripts t LEFT JOIN transcript_keys k ON k.tid = t.tid`;
 
 export const transcriptsReads = {
+  ...branchReads,
   "transcripts.conversations"({ sql }, input) {
     if ("file" in input) return allRows(sql(`${CONVERSATIONS} WHERE t.file = ?`), input.file);
     return allRows(sql(`${CONVERSATIONS} WHERE t.agent_id = ? AND t.tid > ? ORDER BY t.tid LIMIT ?`), input.agentId, input.after, input.limit);

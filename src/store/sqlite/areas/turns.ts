@@ -28,7 +28,7 @@ export const turnsWrites = {
   "turns.start"({ sql, now }, { id, sessionKey, agentId, detail }) {
     const done = sql(`INSERT INTO turns (id, session_key, agent_id, state, resumptions, next_step, started_at, touched_at, detail)
       VALUES (?, ?, ?, 'running', 0, 0, ?, ?, ?) ON CONFLICT (id) DO NOTHING`).run(id, sessionKey, agentId, now, now, toJson(detail));
-    if (done.changes === 0) throw new AppError("CONFLICT", `turn ${id} was started before`, { details: { id } });
+    if (done.changes === 0) throw new AppError("CONFLICT", `turn ${id} was already started`, { details: { id } });
   },
   "turns.resume"(context, { id }) {
     const row = context

@@ -6,6 +6,7 @@ import type {
   UsageGroup,
   UsageOfMany,
   UsageOfTurn,
+  UsageOutcomes,
   UsagePoint,
   UsageReads,
   UsageTotals,
@@ -13,8 +14,15 @@ import type {
 } from "../../areas/usage.ts";
 import { NO_TOTALS } from "../../areas/usage.ts";
 import { shapeAll, where, type ReadHandlers, type WriteHandlers } from "../handlers.ts";
+import { TURN_IS_OTHER } from "../schema-lean.ts";
 import { eachRow } from "../../rows.ts";
 import { keysOf } from "../../../base/records.ts";
+
+/** What a kind of input counts as: an answer that is given once more, or after a command, belongs to its message. */
+const CAUSE = "CASE WHEN kind IN ('exec', 'regenerate') THEN 'message' ELSE kind END";
+
+/** The kind of an input of the turn. Each of the two conditions has an index; for both at once there is none. */
+const inputKind = (condition: string): string => `SELECT ${CAUSE} FROM inbox WHERE turn_id = usage.turn_id AND ${condition} LIMIT 1`;
 
 const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
   day: "day",
@@ -24,6 +32,8 @@ const DIMENSIONS: Readonly<Record<UsageDimension, string>> = {
   sender: "sender",
   provider: "provider",
   model: "model",
+  work: `CASE WHEN channel = 'media' THEN 'media' WHEN session_key LIKE '%:cron:%' THEN 'cron' WHEN session_key LIKE '%:subagent:%' THEN 'subagent'
+    ELSE coalesce((${inputKind("message_id = usage.turn_id")}), (${inputKind(TURN_IS_OTHER)}), 'other') END`,
 };
 
 const TOTALS = `count(*) AS calls, coalesce(sum(failed), 0) AS failed, coalesce(sum(input), 0) AS input, coalesce(sum(output), 0) AS output,
@@ -126,6 +136,11 @@ export const usageReads = {
       FROM usage WHERE ${text} GROUP BY session_key ORDER BY cost DESC, sum(input + output + cache_read + cache_write) DESC, session_key`;
     return gather(eachRow(sql(query), ...values), most);
   },
+  "usage.outcomes": ({ sql }, { since, stepMs }) =>
+    shapeAll<UsageOutcomes>(
+      sql(`SELECT ?1 + CAST((at - ?1) / ?2 AS INTEGER) * ?2 AS "from", count(*) AS calls, coalesce(sum(failed), 0) AS failed
+        FROM usage WHERE day >= ?3 AND at >= ?1 GROUP BY 1 ORDER BY 1`).all(Math.trunc(since), Math.trunc(stepMs), new Date(since).toISOString().slice(0, 10)),
+    ),
   "usage.points"({ sql }, { sessionKey, limit = 1000 }) {
     const text = `SELECT at, provider, model, input, output, cache_read AS cacheRead, cache_write AS cacheWrite, cost FROM usage WHERE session_key = ? ORDER BY at DESC, seq DESC LIMIT ?`;
     return [...shapeAll<UsagePoint>(sql(text).all(sessionKey, limit))].reverse();

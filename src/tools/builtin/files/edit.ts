@@ -4,7 +4,7 @@ import { AppError, messageOf } from "../../../base/errors.ts";
 import { clip } from "../../../base/text.ts";
 import { defineTool } from "../../declaration.ts";
 import { failedOutcome, textOutcome } from "../../tool.ts";
-import { EDIT_PROPERTIES, filesFor, missingParams, resolvePath, textParam, type FileToolsDeps } from "./paths.ts";
+import { EDIT_PROPERTIES, filesFor, missingParams, namedPath, resolvePath, textParam, type FileToolsDeps } from "./paths.ts";
 
 const CONTEXT_LINES = 4;
 
@@ -47,6 +47,7 @@ export const editTool = defineTool<FileToolsDeps>({
   description:
     "Replace exact texts of a file. oldText must match including its whitespace, and occur once unless replaceAll is set. Use edits for several replacements in the same file: each is made in the result of those before it, and when one does not fit nothing is changed.",
   parameters: { type: "object", properties: EDIT_PROPERTIES, required: [] },
+  paths: namedPath,
   run: (deps) => async (call) => {
     const { params, context } = call;
     const written = textParam(params, "path") ?? "";
@@ -54,7 +55,7 @@ export const editTool = defineTool<FileToolsDeps>({
     const missing = [...(written.trim() ? [] : ["path"]), ...(asked.ok ? [] : asked.missing)];
     if (!asked.ok || missing.length > 0) return failedOutcome(missingParams(missing));
     if (asked.edits.length > MAX_EDITS)
-      return failedOutcome(`At most ${MAX_EDITS} replacements in one call, these are ${asked.edits.length}. Make several calls.`);
+      return failedOutcome(`At most ${MAX_EDITS} replacements per call, got ${asked.edits.length}. Split them into several calls.`);
     const files = filesFor("edit", call, deps);
     const path = resolvePath(written, context, deps.home);
     let before: string;
@@ -65,7 +66,7 @@ export const editTool = defineTool<FileToolsDeps>({
       const encoding = textEncoding(content);
       if (encoding === undefined) return failedOutcome(`${written} is a binary file: edit it with exec and a program for such files`);
       if (encoding !== "utf-8" || !isUtf8(content))
-        return failedOutcome(`${written} is no UTF-8 text, and editing it here would damage it: convert it with exec and iconv first`);
+        return failedOutcome(`${written} is not UTF-8 text, and editing it here would damage it: convert it with exec and iconv first`);
       before = String(content);
     } catch (error) {
       return failedOutcome(error instanceof AppError && error.code === "NOT_FOUND" ? `File not found: ${written}` : messageOf(error));
@@ -134,9 +135,9 @@ function replaceIn(before: string, { oldText, newText, all }: Edit, path: string
   const [wanted, wanting] = [toLf(oldText), toLf(newText)];
   const found = occurrences(before, wanted);
   if (found.length > 1 && !all)
-    return no(`Found ${found.length} occurrences of the text in ${path}. Add more of its surroundings so that it occurs once, or set replaceAll.`);
+    return no(`Found ${found.length} occurrences of the text in ${path}. Include more of the surrounding text so that it occurs once, or set replaceAll.`);
   const loose = found.length === 0 ? looseMatch(before, wanted) : undefined;
-  if (loose === "several") return no(`Found several occurrences of the text in ${path}. Add more of its surroundings so that it occurs once.`);
+  if (loose === "several") return no(`Found several occurrences of the text in ${path}. Include more of the surrounding text so that it occurs once.`);
   const places = loose === undefined ? found : [loose];
   if (places.length === 0) return no(`Could not find the exact text in ${path}. It must match exactly, including whitespace and line ends.`);
   let after = "";

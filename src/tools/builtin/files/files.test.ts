@@ -38,13 +38,11 @@ describe("read", () => {
     truncateSync(join(workspace, "line"), 10 * 1024 ** 3);
     put("many", "x\n".repeat(5000));
     truncateSync(join(workspace, "many"), 10 * 1024 ** 3);
-    const started = performance.now();
     expect(text(await run(readTool.create(deps), { path: "line" }))).toMatch(
       /^x+\0+\n\n\[Line 1, characters 1-51200 of more than \d+\. Use offset=1 column=51201 to continue\.\]$/,
     );
     expect(text(await run(readTool.create(deps), { path: "many", limit: 2 }))).toMatch(/^x\nx\n\n\[more than 4998 more lines in file\. Use offset=3/);
     expect(text(await run(readTool.create(deps), { path: "many", offset: 9000 }))).toMatch(/^The file is too large to look for line 9000/);
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   test.each<[string, Record<string, unknown>]>([
@@ -105,7 +103,7 @@ describe("read", () => {
   ])("a text in %s is shown as text, with a note; edit leaves it alone", async (_name, bytes, shown) => {
     put("old.txt", bytes);
     expect(text(await run(readTool.create(deps), { path: "old.txt" }))).toMatch(new RegExp(`^Grüße\nzwei\\|\\[The file is in ${shown}.* not UTF-8`));
-    expect(text(await run(editTool.create(deps), { path: "old.txt", oldText: "zwei", newText: "drei" }))).toMatch(/is no UTF-8 text/);
+    expect(text(await run(editTool.create(deps), { path: "old.txt", oldText: "zwei", newText: "drei" }))).toMatch(/is not UTF-8 text/);
     expect(readFileSync(join(workspace, "old.txt"))).toEqual(bytes);
   });
 

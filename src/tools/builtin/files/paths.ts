@@ -6,7 +6,7 @@ import type { Ids } from "../../../base/ids.ts";
 import { createRootedFiles, realTarget, type RootedFiles } from "../../../base/rooted-files.ts";
 import { flatText } from "../../flat-text.ts";
 import type { FileAccess } from "../../file-access/file-access.ts";
-import type { ToolCall, ToolContext } from "../../tool.ts";
+import type { Tool, ToolCall, ToolContext } from "../../tool.ts";
 import { openSandboxFiles, type SandboxFiles } from "../../sandbox-files.ts";
 
 export interface FileToolsDeps {
@@ -31,17 +31,41 @@ export function resolvePath(written: string, { workspaceDir }: ToolContext, home
   return isAbsolute(plain) ? resolve(plain) : resolve(workspaceDir, plain);
 }
 
+/** The path that a call names, for plugins that decide about it. One that cannot be resolved is reported by the call itself. */
+export const namedPath =
+  ({ home }: FileToolsDeps): NonNullable<Tool["paths"]> =>
+  (params, context) =>
+    resolvedPaths([textParam(params, "path") ?? ""], context, home);
+
+/** Without those that cannot be resolved. */
+export function resolvedPaths(written: readonly string[], context: ToolContext, home?: string): readonly string[] {
+  return written.flatMap((path) => {
+    if (path.trim() === "") return [];
+    try {
+      return [resolvePath(path, context, home)];
+    } catch (error) {
+      if (error instanceof AppError) return [];
+      throw error;
+    }
+  });
+}
+
 function filePath(url: string): string {
   try {
     return fileURLToPath(url);
   } catch (error) {
-    throw new AppError("INVALID_INPUT", `${url} is no address of a file on this machine; give its path`, { cause: error });
+    throw new AppError("INVALID_INPUT", `${url} is not a file URL of this machine; use its path`, { cause: error });
   }
 }
 
 export interface ToolFiles extends RootedFiles {
   /** Asks about everything that is to be written or deleted, before the first of it is. */
   permit(paths: readonly string[]): Promise<void>;
+}
+
+/** The files of one call, by the paths that agents write. */
+export interface CallFiles extends ToolFiles {
+  resolve(written: string): string;
 }
 
 /** The files this call may reach, by the paths that `resolvePath` gives. */
@@ -83,14 +107,14 @@ export function missingParams(names: readonly string[]): string {
 const text = (description: string) => ({ type: "string", description });
 
 /** The properties that every file tool has, with their other names. */
-export const PATH_PROPERTIES = { path: text("Path of the file, from the workspace or absolute"), file_path: text("The same as path") };
+export const PATH_PROPERTIES = { path: text("Path of the file, from the workspace or absolute"), file_path: text("Alias of path") };
 const REPLACEMENT = {
   oldText: text("Exact text to replace; must occur once unless replaceAll is set"),
-  old_string: text("The same as oldText"),
-  newText: text("Text to put in its place"),
-  new_string: text("The same as newText"),
+  old_string: text("Alias of oldText"),
+  newText: text("Replacement text"),
+  new_string: text("Alias of newText"),
   replaceAll: { type: "boolean", description: "Replace every occurrence" },
-  replace_all: { type: "boolean", description: "The same as replaceAll" },
+  replace_all: { type: "boolean", description: "Alias of replaceAll" },
 };
 export const EDIT_PROPERTIES = {
   ...PATH_PROPERTIES,

@@ -3,7 +3,7 @@ import { BINARY_HEAD_BYTES, textEncoding, type TextEncoding } from "../../../bas
 import { detectMime } from "../../../media/index.ts";
 import { defineTool } from "../../declaration.ts";
 import { failedOutcome, textOutcome, type ToolContext, type ToolOutcome } from "../../tool.ts";
-import { filesFor, missingParams, PATH_PROPERTIES, resolvePath, textParam, type FileToolsDeps } from "./paths.ts";
+import { filesFor, missingParams, namedPath, PATH_PROPERTIES, resolvePath, textParam, type FileToolsDeps } from "./paths.ts";
 
 const PAGE_LINES = 2000;
 const PAGE_BYTES = 50 * 1024;
@@ -37,19 +37,20 @@ export const readTool = defineTool<FileToolsDeps>({
   inSandbox: "allowed",
   overHttp: "never",
   label: "read",
-  description: `Read a file. Text comes up to ${PAGE_LINES} lines or ${PAGE_BYTES / 1024} KB at a time: use offset and limit for the rest. Images (jpg, png, gif, webp) come as pictures, other binary files as a description.`,
+  description: `Read a file. Text comes up to ${PAGE_LINES} lines or ${PAGE_BYTES / 1024} KB at a time: use offset and limit for the rest. Images (jpg, png, gif, webp) are returned as images, other binary files as a description.`,
   parameters: {
     type: "object",
     properties: {
       ...PATH_PROPERTIES,
-      offset: { type: "number", description: "Line to begin with, from 1" },
-      limit: { type: "number", description: "Most lines to read" },
+      offset: { type: "number", description: "First line to read, counted from 1" },
+      limit: { type: "number", description: "Maximum number of lines" },
       column: { type: "number", description: "Within the line of offset: character to begin with, from 1, for a line longer than a page" },
     },
     required: [],
   },
   idempotent: true,
   executionMode: "parallel",
+  paths: namedPath,
   run: (deps) => async (call) => {
     const { params, context, signal } = call;
     const written = textParam(params, "path");
@@ -111,7 +112,7 @@ async function describeBinary(file: FileHandle, written: string, head: Buffer): 
     .subarray(0, SHOWN_BYTES)
     .toString("hex")
     .replaceAll(/(..)(?=.)/g, "$1 ");
-  const text = `${written} is a binary file (${mimeType}, ${kilobytes(size)}), so it is not shown. It begins with the bytes ${bytes}. Use exec with a program for such files (file, strings, xxd, unzip -l, pdftotext, …) to look into it.`;
+  const text = `${written} is a binary file (${mimeType}, ${kilobytes(size)}), so it is not shown. It begins with the bytes ${bytes}. Use exec with a program for such files (file, strings, xxd, unzip -l, pdftotext, …) to inspect it.`;
   return textOutcome(text, { binary: true, mimeType, size });
 }
 

@@ -127,8 +127,8 @@ test.each<[string, () => Record<string, unknown>, string | RegExp, unknown]>([
     { error: "unsupported_image_reference", image: "file://other/a.png" },
   ],
   ["no such file", () => ({ image: "none.png" }), /^Could not load none\.png: .*does not exist/, { error: "NOT_FOUND", image: "none.png" }],
-  ["a text", () => ({ image: "text.png" }), /^Could not load text\.png: it is not an image of a kind/, { error: "INVALID_INPUT", image: "text.png" }],
-  ["bytes that are nothing", () => ({ image: "bad.png" }), /it is not an image of a kind/, { error: "INVALID_INPUT", image: "bad.png" }],
+  ["a text", () => ({ image: "text.png" }), /^Could not load text\.png: it is not a supported image type/, { error: "INVALID_INPUT", image: "text.png" }],
+  ["bytes that are nothing", () => ({ image: "bad.png" }), /it is not a supported image type/, { error: "INVALID_INPUT", image: "bad.png" }],
   [
     "10 GB",
     () => ({ image: "huge.png" }),
@@ -204,6 +204,6 @@ test("a model's failure is reported; a call that was stopped ends as stopped", a
   deps = { ...deps, describe: () => Promise.reject(new AppError("MODEL_FAILED", "no model sees images")) };
   const outcome = await run({ image: "a.png" });
   expect(outcome).toMatchObject({ isError: true, details: { error: "MODEL_FAILED" } });
-  expect(text(outcome)).toBe("The image model could not answer: no model sees images");
+  expect(text(outcome)).toBe("The image model failed: no model sees images");
   await expect(run({ image: "a.png" }, AbortSignal.abort())).rejects.toMatchObject({ name: "AbortError" });
 });

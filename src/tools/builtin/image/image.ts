@@ -49,21 +49,21 @@ export const imageTool = defineTool<ImageToolDeps>({
   name: "image",
   groups: ["openclaw"],
   reach: { reads: "private" },
-  promptLine: "have an image described",
+  promptLine: "describe an image",
   icon: "🖼️",
   profiles: ["coding"],
   inSandbox: "allowed",
   label: "image",
-  description: `Ask a model that sees images about one (image) or several (images, at most ${MAX_IMAGES}): paths, data: or http(s) URLs.`,
+  description: `Ask a model with vision about one image (image) or several (images, at most ${MAX_IMAGES}): paths, data: or http(s) URLs.`,
   parameters: {
     type: "object",
     properties: {
-      prompt: { type: "string", description: "What to find out; a description when absent" },
+      prompt: { type: "string", description: "What to find out; a description by default" },
       image: { type: "string", description: "Path or URL of an image" },
       images: { type: "array", items: { type: "string" }, description: `Paths or URLs of several images, at most ${MAX_IMAGES}` },
       model: { type: "string", description: "Model to ask, as provider/model" },
       maxBytesMb: { type: "number", description: "Largest image, in MB" },
-      maxImages: { type: "number", description: `Most images (${MAX_IMAGES})` },
+      maxImages: { type: "number", description: `Maximum number of images (${MAX_IMAGES})` },
     },
     required: [],
   },
@@ -155,7 +155,7 @@ async function ask(deps: ImageToolDeps, names: readonly string[], question: Imag
     answer = await deps.describe(question);
   } catch (error) {
     question.signal.throwIfAborted();
-    return failedOutcome(`The image model could not answer: ${messageOf(error)}`, { error: codeOf(error) });
+    return failedOutcome(`The image model failed: ${messageOf(error)}`, { error: codeOf(error) });
   }
   const { text, provider, model, attempts = [] } = answer;
   const [first, ...others] = names;

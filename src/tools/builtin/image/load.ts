@@ -63,7 +63,7 @@ export async function loadImage(reference: ImageReference, options: FetchImageOp
   const bytes = await loadBytes(reference, options, deps);
   if (bytes.length > options.maxBytes) throw tooLarge(bytes.length, options.maxBytes);
   const mimeType = imageType(bytes);
-  if (mimeType === undefined) throw new AppError("INVALID_INPUT", "it is not an image of a kind that can be shown (png, jpeg, gif, webp)");
+  if (mimeType === undefined) throw new AppError("INVALID_INPUT", "it is not a supported image type (png, jpeg, gif, webp)");
   return { type: "image", data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"), mimeType };
 }
 
@@ -71,7 +71,7 @@ async function loadBytes(reference: ImageReference, options: FetchImageOptions, 
   if (reference.kind === "data") return decodeDataUrl(reference.data, options.maxBytes);
   if (reference.kind === "path") return await readLocal(reference.path, options, deps);
   if (deps.place?.(options.context)) throw new AppError("PERMISSION_DENIED", "Sandboxed image tool does not allow remote URLs.");
-  if (!deps.fetchImage) throw new AppError("UNAVAILABLE", "images cannot be fetched here: name a file");
+  if (!deps.fetchImage) throw new AppError("UNAVAILABLE", "images cannot be fetched here: use a file path");
   return (await deps.fetchImage(reference.url, options)).data;
 }
 

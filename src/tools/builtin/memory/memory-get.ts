@@ -24,7 +24,7 @@ export const memoryGetTool = defineTool<MemorySearchDeps>({
   parameters: {
     type: "object",
     properties: {
-      path: { type: "string", description: "As memory_search gave it" },
+      path: { type: "string", description: "As returned by memory_search" },
       from: { type: "number", minimum: 1, description: "First line, counted from 1" },
       lines: { type: "number", minimum: 1 },
     },

@@ -33,7 +33,7 @@ export const memorySearchTool = defineTool<MemorySearchDeps>({
   groups: ["memory", "openclaw"],
   // Notes and conversations hold what others wrote: a page that was summarised, a message in a group.
   reach: { reads: "both" },
-  promptLine: "find places in your notes and past conversations",
+  promptLine: "search your notes and past conversations",
   icon: "🧠",
   subagents: "never",
   fromPlugin: true,
@@ -56,7 +56,7 @@ export const memorySearchTool = defineTool<MemorySearchDeps>({
     (deps) =>
     async ({ params, context }) => {
       const query = typeof params["query"] === "string" ? params["query"].trim() : "";
-      if (query === "") return failedOutcome("query required: what to search for, in words");
+      if (query === "") return failedOutcome("query required: the text to search for");
       const { agentId, sessionKey } = context;
       const { citations } = deps.memory.settings(agentId);
       try {

@@ -51,13 +51,13 @@ export function createRecall(deps: RecallDeps): Recall {
   }
 
   return ({ agentId, sessionKey, sessionId, message }) => {
+    if (message.startsWith("/") || message.trim().split(/\s+/).length < LEAST_WORDS) return undefined;
     const mode = memory.settings(agentId).recall;
-    if (mode === "off" || absentMemory({ config: config(), agentId }) || message.startsWith("/") || message.trim().split(/\s+/).length < LEAST_WORDS)
-      return undefined;
+    if (mode === "off" || absentMemory({ config: config(), agentId })) return undefined;
     let timer: Disposable | undefined;
     const late = new Promise<undefined>((resolve) => (timer = clock.after(PATIENCE_MS, () => resolve(undefined))));
     const found = find(agentId, sessionKey, sessionId, message, mode).catch((error: unknown) => {
-      log.debug(`nothing could be recalled: ${messageOf(error)}`);
+      log.debug(`memory recall failed: ${messageOf(error)}`);
       return undefined;
     });
     return Promise.race([found, late]).finally(() => timer?.[Symbol.dispose]());

@@ -4,10 +4,10 @@ import { AppError, messageOf } from "../../../base/errors.ts";
 import type { RootedFiles } from "../../../base/rooted-files.ts";
 import { defineTool } from "../../declaration.ts";
 import { failedOutcome, textOutcome, type ToolOutcome } from "../../tool.ts";
-import { filesFor, resolvePath, textParam, type FileToolsDeps } from "../files/paths.ts";
+import { filesFor, resolvedPaths, resolvePath, textParam, type FileToolsDeps } from "../files/paths.ts";
 import { createEffort } from "../search/effort.ts";
 import { applyPatchAvailable } from "./availability.ts";
-import { parsePatch } from "./parse.ts";
+import { namedInPatch, parsePatch } from "./parse.ts";
 import { planPatch, type PatchPlan, type PatchSummary } from "./plan.ts";
 
 export interface ApplyPatchDeps extends FileToolsDeps {
@@ -40,6 +40,10 @@ export const applyPatchTool = defineTool<ApplyPatchDeps>({
     properties: { input: { type: "string", description: "The whole patch, with its first and last line" } },
     required: ["input"],
   },
+  paths:
+    ({ home }) =>
+    (params, context) =>
+      resolvedPaths(namedInPatch(textParam(params, "input") ?? ""), context, home),
   run: (deps) => {
     const confined: FileToolsDeps = { ...deps, workspaceOnly: (agentId) => deps.workspaceOnly(agentId) || deps.patchWorkspaceOnly(agentId) };
     return async (call) => {

@@ -40,6 +40,15 @@ export function parsePatch(input: string): readonly Hunk[] {
   return hunks;
 }
 
+/** The files that a patch names, also one that cannot be read as a whole. */
+export function namedInPatch(input: string): readonly string[] {
+  const named = input.split(/\r?\n/).flatMap((line) => {
+    const mark = [ADD, DELETE, UPDATE, MOVE].find((head) => line.trimStart().startsWith(head));
+    return mark === undefined ? [] : [line.trimStart().slice(mark.length).trim()];
+  });
+  return [...new Set(named)];
+}
+
 interface Reader {
   peek(): string | undefined;
   /** The next line; empty after the last. */

@@ -19,13 +19,13 @@ export const findTool = defineTool<SearchToolsDeps>({
   inSandbox: "allowed",
   overHttp: "never",
   label: "find",
-  description: `Find files and folders by a glob pattern. Paths come from the folder searched, at most ${LIMIT}. What .gitignore names is left out.`,
+  description: `Find files and folders by a glob pattern. Paths come from the folder searched, at most ${LIMIT}. Files in .gitignore are skipped.`,
   parameters: {
     type: "object",
     properties: {
       pattern: { type: "string", description: "Glob, such as *.ts, **/*.json or src/**/*.test.ts" },
-      path: { type: "string", description: "Folder to search; the workspace when absent" },
-      limit: { type: "number", description: `Most results (${LIMIT})` },
+      path: { type: "string", description: "Folder to search; the workspace by default" },
+      limit: { type: "number", description: `Maximum number of results (${LIMIT})` },
     },
     required: ["pattern"],
   },

@@ -24,8 +24,8 @@ export const lsTool = defineTool<SearchToolsDeps>({
   parameters: {
     type: "object",
     properties: {
-      path: { type: "string", description: "Folder to list; the workspace when absent" },
-      limit: { type: "number", description: `Most entries (${LIMIT})` },
+      path: { type: "string", description: "Folder to list; the workspace by default" },
+      limit: { type: "number", description: `Maximum number of entries (${LIMIT})` },
     },
     required: [],
   },

@@ -98,7 +98,7 @@ function threadMatcher(expression: Expression, { clock, signal, blockMs }: Match
     async match(lines) {
       if (!thread) {
         thread = await startThread(expression);
-        using late = deadline(clock, START_MS, "The thread for the pattern did not start: try again");
+        using late = deadline(clock, START_MS, "The search thread did not start: try again");
         await nextMessage(thread, signal, late.passed);
       }
       using late = deadline(clock, blockMs, `The pattern took longer than ${blockMs} ms: make it simpler`);

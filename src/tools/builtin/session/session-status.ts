@@ -18,7 +18,7 @@ export const sessionStatusTool = defineTool<SessionToolsDeps>({
   subagents: "never",
   label: "Session Status",
   description:
-    "Show how a session is: time, model, tokens, context, settings. Answers which model is in use and what time it is. With model it chooses another one for the session; default goes back to the configured one.",
+    "Show the status of a session: time, model, tokens, context, settings. Answers which model is in use and what time it is. With model it chooses another one for the session; default goes back to the configured one.",
   parameters: {
     type: "object",
     properties: {
@@ -33,7 +33,7 @@ export const sessionStatusTool = defineTool<SessionToolsDeps>({
       const text = (key: string): string => (typeof params[key] === "string" ? params[key].trim() : "");
       const written = text("sessionKey") || context.sessionKey;
       const target = await findTarget(deps, context, written);
-      if (!target) return failure(`"${written.slice(0, 200)}" is no session key; sessions_list shows the keys.`);
+      if (!target) return failure(`"${written.slice(0, 200)}" is not a session key; sessions_list shows the keys.`);
       const wanted = text("model");
       const why = await readRefusal(deps, context, target, wanted !== "");
       if (why !== undefined) return forbidden(why);
@@ -67,7 +67,7 @@ async function readRefusal(
   if (target.key === caller.sessionKey) return undefined;
   if (changes || isClamped(deps.config(), caller, deps.isSandboxed)) return refusal(deps, caller, target);
   if (agentsMayMeet(deps.config(), caller.agentId.toLowerCase(), target.agentId)) return undefined;
-  return "Sessions of that agent cannot be looked at: tools.agentToAgent has to be enabled and to allow both agents.";
+  return "Sessions of that agent are not accessible: tools.agentToAgent must be enabled and allow both agents.";
 }
 
 type Present = Target & { readonly row: NonNullable<Target["row"]> };
@@ -111,7 +111,7 @@ function contextLine(entry: Entry, model: SessionModel): string | undefined {
   const limit = model.contextWindow ?? entry.contextTokens;
   const compactions = typeof entry["compactionCount"] === "number" ? entry["compactionCount"] : 0;
   if (limit === undefined) return undefined;
-  const share = typeof used === "number" ? `${count(used)} of ${count(limit)} (${Math.round((used / limit) * 100)} %)` : `of ${count(limit)}, use unknown`;
+  const share = typeof used === "number" ? `${count(used)} of ${count(limit)} (${Math.round((used / limit) * 100)} %)` : `of ${count(limit)}, usage unknown`;
   return `Context: ${share} · compactions ${compactions}`;
 }
 

@@ -282,10 +282,10 @@ describe("sessions_history", () => {
     ["itself as main", "main", {}, undefined],
     ["a child by the id of its session", "agent-main-subagent-c1", {}, undefined],
     ["a child of its child, of another agent", GRANDCHILD, {}, undefined],
-    ["its parent", MAIN, { caller: CHILD }, /sessions that this one began/],
-    ["another session of the agent", GROUP, {}, /sessions that this one began.*"tree"/],
-    ["one that is not there, as if it were", "agent:main:whatsapp:group:none", {}, /sessions that this one began/],
-    ["another one with self", CHILD, { config: see("self") }, /this session itself/],
+    ["its parent", MAIN, { caller: CHILD }, /sessions started by this one/],
+    ["another session of the agent", GROUP, {}, /sessions started by this one.*"tree"/],
+    ["one that is not there, as if it were", "agent:main:whatsapp:group:none", {}, /sessions started by this one/],
+    ["another one with self", CHILD, { config: see("self") }, /Only this session is accessible/],
     ["another one of the agent with agent", GROUP, { config: see("agent") }, undefined],
     ["another agent's with agent", WORK, { config: see("agent") }, /sessions of this agent/],
     ["another agent's with all", WORK, { config: see("all") }, /agentToAgent/],
@@ -300,7 +300,7 @@ describe("sessions_history", () => {
 
   test.each<[string, string, RegExp]>([
     ["nothing", "  ", /^sessionKey required$/],
-    ["no key", "agent:", /is no session key/],
+    ["no key", "agent:", /is not a session key/],
     ["a session that is not there", "agent:main:whatsapp:direct:9", /There is no session/],
   ])("of %s is an error that says so", async (_, sessionKey, text) => {
     const outcome = await run(sessionsHistoryTool, { sessionKey }, { config: see("agent") });
@@ -341,7 +341,7 @@ describe("session_status", () => {
     };
     expect(statusText).toContain("Time: Sun 2026-11-15 16:26 UTC");
     expect(statusText).toContain("Model: gpt-5.2 · chosen for this session");
-    expect(statusText).toContain("Context: of 200k, use unknown");
+    expect(statusText).toContain("Context: of 200k, usage unknown");
   });
 
   test.each<[string, string, Record<string, unknown>, House, RegExp | undefined]>([
@@ -349,7 +349,7 @@ describe("session_status", () => {
     ["not another agent's", WORK, {}, { config: see("all") }, /agentToAgent/],
     ["unless they may meet", WORK, {}, { config: TO_ALL }, undefined],
     ["a sandboxed one looks only at what it began", GROUP, {}, { config: see("agent"), sandboxed: true }, /it is sandboxed/],
-    ["a model is chosen only for sessions that are visible", GROUP, { model: "opus" }, {}, /sessions that this one began/],
+    ["a model is chosen only for sessions that are visible", GROUP, { model: "opus" }, {}, /sessions started by this one/],
     ["as this one is", CHILD, { model: "opus" }, {}, undefined],
   ])("%s", async (_, sessionKey, params, house, refused) => {
     const outcome = await run(sessionStatusTool, { sessionKey, ...params }, house);

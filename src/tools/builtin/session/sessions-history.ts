@@ -12,7 +12,7 @@ export const sessionsHistoryTool = defineTool<SessionToolsDeps>({
   name: "sessions_history",
   groups: ["sessions", "openclaw"],
   reach: { reads: "private" },
-  promptLine: "what was said in another session",
+  promptLine: "read the messages of another session",
   icon: "🧾",
   profiles: ["messaging"],
   inSandbox: "allowed",
@@ -23,7 +23,7 @@ export const sessionsHistoryTool = defineTool<SessionToolsDeps>({
     type: "object",
     properties: {
       sessionKey: { type: "string", description: "Key or id from sessions_list, or main" },
-      limit: { type: "number", minimum: 1, description: `Most messages (default ${DEFAULT_LIMIT})` },
+      limit: { type: "number", minimum: 1, description: `Maximum number of messages (default ${DEFAULT_LIMIT})` },
       includeTools: { type: "boolean" },
     },
     required: ["sessionKey"],
@@ -36,7 +36,7 @@ export const sessionsHistoryTool = defineTool<SessionToolsDeps>({
       const written = typeof params["sessionKey"] === "string" ? params["sessionKey"].trim() : "";
       if (written === "") return failedOutcome("sessionKey required");
       const target = await findTarget(deps, context, written);
-      if (!target) return failure(`"${written.slice(0, 200)}" is no session key; sessions_list shows the keys.`);
+      if (!target) return failure(`"${written.slice(0, 200)}" is not a session key; sessions_list shows the keys.`);
       const why = await refusal(deps, context, target);
       if (why !== undefined) return forbidden(why);
       if (!target.row) return failure(`There is no session ${shownKey(target.key)}; sessions_list shows the keys.`);

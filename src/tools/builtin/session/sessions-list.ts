@@ -39,7 +39,7 @@ export const sessionsListTool = defineTool<SessionToolsDeps>({
     type: "object",
     properties: {
       kinds: { type: "array", items: { type: "string", enum: [...KINDS] } },
-      limit: { type: "number", minimum: 1, description: `Most sessions (default ${DEFAULT_LIMIT}, at most ${MAX_LIMIT})` },
+      limit: { type: "number", minimum: 1, description: `Maximum number of sessions (default ${DEFAULT_LIMIT}, at most ${MAX_LIMIT})` },
       activeMinutes: { type: "number", minimum: 1, description: "Only those with activity in the last minutes" },
       messageLimit: { type: "number", minimum: 0, description: `Last messages of each (default 0, at most ${MAX_MESSAGES})` },
     },

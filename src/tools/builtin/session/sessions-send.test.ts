@@ -32,7 +32,7 @@ function lab(config: OpenClawConfig, answer: SessionReply = { status: "ok", repl
 
 const AGENT: OpenClawConfig = { tools: { sessions: { visibility: "agent" } } };
 
-test("a message goes to the session that its key or label names, and its answer comes back", async () => {
+test("sends a message to a session by key or label and returns the answer", async () => {
   const { run, sent } = lab(AGENT);
   expect((await run({ sessionKey: "agent:main:work", message: " hello " })).result).toMatchObject({
     status: "ok",
@@ -47,7 +47,7 @@ test("a message goes to the session that its key or label names, and its answer 
   expect(sent[0]).toMatchObject({ from: { key: "agent:main:main", channel: "telegram" }, runId: "send-run-call" });
 });
 
-test("sessions that the caller may not see are refused, and nothing is sent", async () => {
+test("refuses sessions that the caller may not see, and sends nothing", async () => {
   for (const [config, sessionKey] of [
     [{}, "agent:main:work"],
     [AGENT, "agent:other:main"],
@@ -59,12 +59,12 @@ test("sessions that the caller may not see are refused, and nothing is sent", as
   }
 });
 
-test("another agent is reached where both are allowed to meet", async () => {
+test("reaches another agent when agent-to-agent messages are allowed", async () => {
   const { run } = lab({ tools: { sessions: { visibility: "all" }, agentToAgent: { enabled: true, allow: ["*"] } } });
   expect((await run({ sessionKey: "agent:other:main", message: "x" })).result).toMatchObject({ status: "ok" });
 });
 
-test("the session itself, an unknown label and an empty message are errors that say what to do", async () => {
+test("the caller's own session, an unknown label and an empty message are errors", async () => {
   const { run, sent } = lab(AGENT);
   expect((await run({ sessionKey: "agent:main:main", message: "x" })).result).toMatchObject({ status: "error" });
   expect((await run({ label: "Nobody", message: "x" })).result).toMatchObject({ status: "error", error: expect.stringContaining("sessions_list") });
@@ -72,7 +72,7 @@ test("the session itself, an unknown label and an empty message are errors that 
   expect(sent).toEqual([]);
 });
 
-test("0 seconds waits for nothing, and a run that fails is reported as an error", async () => {
+test("does not wait with a timeout of 0 seconds, and reports a failed run as an error", async () => {
   const waiting = lab(AGENT, { status: "accepted" });
   expect((await waiting.run({ sessionKey: "agent:main:work", message: "x", timeoutSeconds: 0 })).result).toMatchObject({ status: "accepted" });
   expect(waiting.sent[0]!.timeoutMs).toBe(0);

@@ -31,7 +31,7 @@ export interface SessionSendDeps extends SessionToolsDeps {
 const DEFAULT_SECONDS = 30;
 const MAX_SECONDS = 3600;
 const MAX_LABEL = 64;
-const UNNAMED = "Give sessionKey, or the label of a session that is there; sessions_list shows both.";
+const UNNAMED = "Set sessionKey, or the label of an existing session; sessions_list shows both.";
 
 /** Writes to another session and waits for its answer. */
 export const sessionsSendTool = defineTool<SessionSendDeps>({
@@ -49,7 +49,7 @@ export const sessionsSendTool = defineTool<SessionSendDeps>({
   parameters: {
     type: "object",
     properties: {
-      message: { type: "string", description: "What to say" },
+      message: { type: "string", description: "Message to send" },
       sessionKey: { type: "string", description: "Key or id from sessions_list, or main" },
       label: { type: "string", maxLength: MAX_LABEL, description: "Label of the session, instead of its key" },
       agentId: { type: "string", description: "The agent whose session has the label" },
@@ -63,17 +63,17 @@ export const sessionsSendTool = defineTool<SessionSendDeps>({
   run:
     (deps) =>
     async ({ id, params, context, signal }) => {
-      if (!deps.post) return failure("Sessions cannot be written to here.");
+      if (!deps.post) return failure("Messages to sessions are not available here.");
       const text = typeof params["message"] === "string" ? params["message"].trim() : "";
       if (text === "") return failedOutcome("message required");
       const { written, byLabel } = await namedSession(deps, params, context.agentId);
       if (written === undefined) return failure(UNNAMED);
       const target = await findTarget(deps, context, written);
-      if (!target) return failure(`"${written.slice(0, 200)}" is no session key; sessions_list shows the keys.`);
+      if (!target) return failure(`"${written.slice(0, 200)}" is not a session key; sessions_list shows the keys.`);
       const why = await refusal(deps, context, target);
       // A label that may not be used is answered like one that nobody has: labels of others cannot be guessed.
       if (why !== undefined) return byLabel ? failure(UNNAMED) : forbidden(why);
-      if (target.key === context.sessionKey) return failure("That is this session itself: what it is to hear can be said in the answer.");
+      if (target.key === context.sessionKey) return failure("That is this session: put the message into your answer instead.");
       const seconds = Number(params["timeoutSeconds"] ?? DEFAULT_SECONDS);
       const timeoutMs = Math.min(MAX_SECONDS, Math.max(0, Number.isFinite(seconds) ? seconds : DEFAULT_SECONDS)) * 1000;
       const runId = `send-${context.runId}-${id}`;

@@ -77,16 +77,16 @@ export async function refusal(deps: Pick<SessionToolsDeps, "store" | "config" | 
   if (target.key === caller.sessionKey) return undefined;
   const visibility = visibilityOf(deps, caller);
   const limited = `tools.sessions.visibility is "${visibility}"`;
-  if (visibility === "self") return `Only this session itself can be looked at (${limited}).`;
+  if (visibility === "self") return `Only this session is accessible (${limited}).`;
   if (visibility === "tree") {
     if (await isBelow(deps, caller, target.row)) return undefined;
     const clamped = isClamped(deps.config(), caller, deps.isSandboxed);
-    return `Only sessions that this one began can be looked at (${clamped ? "it is sandboxed" : limited}).`;
+    return `Only sessions started by this one are accessible (${clamped ? "it is sandboxed" : limited}).`;
   }
   if (target.agentId === caller.agentId.toLowerCase()) return undefined;
-  if (visibility === "agent") return `Only sessions of this agent can be looked at (${limited}).`;
+  if (visibility === "agent") return `Only sessions of this agent are accessible (${limited}).`;
   if (agentsMayMeet(deps.config(), caller.agentId.toLowerCase(), target.agentId)) return undefined;
-  return "Sessions of that agent cannot be looked at: tools.agentToAgent has to be enabled and to allow both agents.";
+  return "Sessions of that agent are not accessible: tools.agentToAgent must be enabled and allow both agents.";
 }
 
 /** Was this session begun by the caller's, or by one that was? */

@@ -22,7 +22,7 @@ export const skillsSearchTool = defineTool<object>({
     type: "object",
     properties: {
       query: { type: "string", description: "Words of the task; empty lists the first skills by name" },
-      limit: { type: "number", description: `Most skills (${LIMIT})` },
+      limit: { type: "number", description: `Maximum number of skills (${LIMIT})` },
     },
     required: ["query"],
   },

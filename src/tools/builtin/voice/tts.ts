@@ -18,11 +18,11 @@ export const ttsTool = defineTool<TtsDeps>({
   icon: "🔊",
   label: "Speak",
   description:
-    "Speak a text into an audio file. To send it, put the lines of the result into your answer as they are; the file is sent in their place. Text to speech providers get the text.",
+    "Convert text to an audio file. To send it, include the lines of the result unchanged in your answer; the file is sent in their place. Text-to-speech providers receive the text.",
   parameters: {
     type: "object",
     properties: {
-      text: { type: "string", maxLength: MAX_CHARS, description: "What to say, in plain words" },
+      text: { type: "string", maxLength: MAX_CHARS, description: "Text to speak, without formatting" },
       channel: { type: "string", description: "Channel that the audio is for; the current one when absent" },
     },
     required: ["text"],
@@ -35,9 +35,9 @@ export const ttsTool = defineTool<TtsDeps>({
       const channel = typeof params["channel"] === "string" ? params["channel"] : (context.channel ?? "");
       try {
         const speech = await (await voice()).convert({ text, asVoiceNote: takesVoiceNotes(channel), signal });
-        const { audioPath, provider, voiceCompatible } = speech;
+        const { audioPath, provider, voiceCompatible, failures } = speech;
         const lines = [...(voiceCompatible ? ["[[audio_as_voice]]"] : []), `MEDIA:${audioPath}`];
-        return textOutcome(lines.join("\n"), { audioPath, provider });
+        return textOutcome(lines.join("\n"), { audioPath, provider, ...(failures.length === 0 ? {} : { failures }) });
       } catch (error) {
         return failedOutcome(messageOf(error));
       }

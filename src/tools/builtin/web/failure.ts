@@ -15,7 +15,7 @@ export function isRefusal(error: unknown): error is AppError {
 
 /** A failure as the broker shows failures. */
 export function webFailure(tool: string, error: unknown): ToolOutcome {
-  const text = isRefusal(error) ? (REFUSED[String(error.details["reason"])] ?? "Blocked: this host may not be reached") : messageOf(error);
+  const text = isRefusal(error) ? (REFUSED[String(error.details["reason"])] ?? "Blocked: access to this host is not allowed") : messageOf(error);
   const details = { status: "error", tool, error: text };
   return failedOutcome(JSON.stringify(details, null, 2), details);
 }

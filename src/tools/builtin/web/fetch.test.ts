@@ -133,7 +133,7 @@ describe("limits", () => {
 
   test("of redirects", async () => {
     handle = (request, response) => response.writeHead(302, { location: `/${Number(request.url!.slice(1)) + 1}` }).end();
-    expect(await failed(make({ maxRedirects: 1 }))).toMatch(/more than 1 times/);
+    expect(await failed(make({ maxRedirects: 1 }))).toMatch(/redirects more than once/);
     expect(await failed(make())).toMatch(/more than 3 times/);
   });
 
@@ -276,7 +276,7 @@ describe("the scraping service", () => {
     expect(error).toMatch(/^Web fetch failed \(403\): [^]*go away[^]* \(and Firecrawl API error \(402\): /);
     expect(error).not.toContain(key);
     [status, answer] = [200, { success: true, data: {} }];
-    expect(await failed(scraping())).toMatch(/it gave no content/);
+    expect(await failed(scraping())).toMatch(/no content was returned/);
   });
 });
 

@@ -44,8 +44,8 @@ export const webFetchTool = defineTool<WebToolsDeps>({
     type: "object",
     properties: {
       url: { type: "string", description: "HTTP or HTTPS URL" },
-      extractMode: { type: "string", enum: ["markdown", "text"], default: "markdown", description: "What to make of a page" },
-      maxChars: { type: "number", minimum: LEAST_CHARS, description: "Most characters to return; the rest is cut off" },
+      extractMode: { type: "string", enum: ["markdown", "text"], default: "markdown", description: "Output format" },
+      maxChars: { type: "number", minimum: LEAST_CHARS, description: "Maximum number of characters to return; the rest is cut off" },
     },
     required: ["url"],
   },
@@ -82,7 +82,7 @@ async function fetchPage(deps: WebToolsDeps, settings: FetchSettings, wanted: Wa
   const { text, kept, truncated } = markWithin(mark, found.text, { ...source, notice: true }, maxChars);
   const warnings = [
     found.warning,
-    text === "" ? `nothing is shown: maxChars ${maxChars} is too small; ask for at least ${mark("", source).length + LEAST_CHARS}` : undefined,
+    text === "" ? `maxChars ${maxChars} is too small to show anything; use at least ${mark("", source).length + LEAST_CHARS}` : undefined,
   ].filter((warning) => warning !== undefined);
   return {
     url: new URL(wanted.url).href,

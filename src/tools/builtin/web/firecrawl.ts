@@ -37,7 +37,7 @@ export async function scrape(
   const data = isRecord(answer["data"]) ? answer["data"] : {};
   const markdown = data["markdown"];
   if (answer["success"] === false || typeof markdown !== "string" || markdown.trim() === "") {
-    throw new AppError("UNAVAILABLE", "Firecrawl fetch failed: it gave no content");
+    throw new AppError("UNAVAILABLE", "Firecrawl fetch failed: no content was returned");
   }
   const about = isRecord(data["metadata"]) ? data["metadata"] : {};
   return {

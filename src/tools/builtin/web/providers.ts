@@ -159,7 +159,7 @@ function inlineCitations(value: unknown): unknown {
 export const SERVICES: Readonly<Record<SearchProvider, Service>> = { brave, perplexity, grok };
 
 function missing(error: string, what: string, where: string): MissingKey {
-  return { error, message: `web_search needs ${what}. Set ${where}; \`openclaw configure --section web\` does it step by step.` };
+  return { error, message: `web_search needs ${what}. Set ${where}; \`openclaw configure --section web\` guides you through it.` };
 }
 
 function record(value: unknown): Json {

@@ -13,8 +13,8 @@ const MAX_TEXT_CHARS = 50_000;
 
 const DESCRIPTIONS: Readonly<Record<SearchProvider, string>> = {
   brave: "Search the web with Brave Search. Gives titles, addresses and snippets; results can be limited by country, language and age.",
-  perplexity: "Search the web with Perplexity Sonar. Gives an answer in words and the pages it rests on.",
-  grok: "Search the web with xAI Grok. Gives an answer in words and the pages it rests on.",
+  perplexity: "Search the web with Perplexity Sonar. Gives a written answer with its sources.",
+  grok: "Search the web with xAI Grok. Gives a written answer with its sources.",
 };
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -107,7 +107,7 @@ function searchOf(params: Payload, { maxResults }: SearchSettings, signal: Abort
 
 /** What cannot be asked for, as data: the model can ask better. */
 function refusalOf(params: Payload, search: Search, provider: SearchProvider, takesFreshness: boolean): { error: string; message: string } | undefined {
-  if (search.query === "") return { error: "missing_query", message: "query is empty; say what to search for." };
+  if (search.query === "") return { error: "missing_query", message: "query is empty; enter what to search for." };
   if (typeof params["freshness"] !== "string" || params["freshness"].trim() === "") return undefined;
   if (!takesFreshness) return { error: "unsupported_freshness", message: `freshness works with brave and perplexity, not with ${provider}; leave it out.` };
   return search.freshness

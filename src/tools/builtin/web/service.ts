@@ -22,7 +22,7 @@ const MAX_DETAIL_CHARS = 4000;
 /** Asks a service that the operator has chosen, wherever it stands; it may not send the key on. Throws `<name> API error (<status>): …`. */
 export async function callService({ clock, network, mark }: WebToolsDeps, call: ServiceCall): Promise<Readonly<Record<string, unknown>>> {
   const { name, url, key, headers, body, timeoutMs, maxBytes, signal } = call;
-  if (!URL.canParse(url)) throw new AppError("CONFIG_INVALID", `${name}: ${url.slice(0, 200)} is no URL; correct its baseUrl`);
+  if (!URL.canParse(url)) throw new AppError("CONFIG_INVALID", `${name}: ${url.slice(0, 200)} is not a URL; fix its baseUrl`);
   using answer = await guardedFetch({
     url,
     method: body === undefined ? "GET" : "POST",
@@ -49,6 +49,6 @@ export async function callService({ clock, network, mark }: WebToolsDeps, call: 
   }
   throw new AppError(
     "UNAVAILABLE",
-    `${name} API error (${answer.status}): ${truncated ? `the answer is larger than ${maxBytes} bytes` : "the answer is not a JSON object"}`,
+    `${name} API error (${answer.status}): ${truncated ? `the response is larger than ${maxBytes} bytes` : "the response is not a JSON object"}`,
   );
 }

@@ -34,6 +34,8 @@ export interface RememberedCommands {
   list(agentId?: string): Promise<readonly ListedRule[]>;
   /** `NOT_FOUND` when there is none, or the beginning of an id means several. */
   forget(id: string): Promise<ListedRule>;
+  /** Takes back what `forget` removed. `NOT_FOUND` when this process removed no such rule lately. */
+  restore(id: string): Promise<ListedRule>;
 }
 
 export interface RememberedDeps {
@@ -43,11 +45,14 @@ export interface RememberedDeps {
 }
 
 const COMMAND_CHARS = 2000;
+/** Removed rules that can be brought back. */
+const MOST_REMOVED = 100;
 /** Uses are noted this often: a write for each command would cost more than it tells. */
 const NOTED_EVERY_MS = 60_000;
 
 export function createRemembered({ store, clock, ids }: RememberedDeps): RememberedCommands {
   const rows = (agentId?: string): Promise<readonly AllowedCommand[]> => store.read("commands.list", { agentId });
+  const removed = new Map<string, AllowedCommand>();
   const list = async (agentId?: string): Promise<readonly ListedRule[]> => (await rows(agentId)).map(listed);
   return {
     async rules(agentId) {
@@ -66,15 +71,25 @@ export function createRemembered({ store, clock, ids }: RememberedDeps): Remembe
     },
     list,
     async forget(written) {
-      const all = await list();
+      const all = await rows();
       const meant = all.filter(({ id }) => id === written || (written.length >= 4 && id.startsWith(written)));
       const [one] = meant;
       if (!one || meant.length > 1) {
-        const why = meant.length > 1 ? `${meant.length} ids begin with it; give more of it` : "there is none";
+        const why = meant.length > 1 ? `${meant.length} ids begin with it; enter more characters` : "there is none";
         throw new AppError("NOT_FOUND", `no remembered command has the id ${JSON.stringify(written)}: ${why}; see: openclaw approvals remembered`);
       }
       await store.write("commands.remove", { id: one.id });
-      return one;
+      removed.set(one.id, one);
+      for (const id of [...removed.keys()].slice(0, -MOST_REMOVED)) removed.delete(id);
+      return listed(one);
+    },
+    async restore(id) {
+      const one = removed.get(id);
+      if (!one) throw new AppError("NOT_FOUND", "this command can no longer be restored; allow it again when it next needs approval", { details: { id } });
+      const { agentId, program, rule, command } = one;
+      await store.write("commands.allow", { id, agentId, program, rule, command });
+      removed.delete(id);
+      return listed((await rows(agentId)).find((row) => row.id === id) ?? one);
     },
   };
 }

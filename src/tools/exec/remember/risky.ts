@@ -69,5 +69,5 @@ function judge(scope: string, pattern: string, folders: readonly string[]): Risk
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 function entry(scope: string, pattern: string, kind: RiskyEntry["kind"], programs: readonly string[], why: string): RiskyEntry {
-  return { scope, pattern, kind, programs, reason: `${why}; with this entry any command can run unasked` };
+  return { scope, pattern, kind, programs, reason: `${why}; with this entry any command can run without approval` };
 }

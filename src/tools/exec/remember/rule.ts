@@ -48,7 +48,7 @@ export function rememberable(plan: ExecPlan, folders: Folders): readonly Remembe
 /** Why nothing of a plan can be stored. */
 function wholeRefusal(plan: ExecPlan): string | undefined {
   if (!plan.analysable) return "only the shell knows what this command line runs";
-  if (plan.pty === true) return "what is typed into a terminal later is not known";
+  if (plan.pty === true) return "later terminal input is not known in advance";
   if (!isHarmless(ownEnvironment(plan))) return "it sets variables that change what programs do";
   return undefined;
 }
@@ -65,7 +65,7 @@ function forSegment(segment: PlannedSegment, plan: ExecPlan, { workspace, home }
   }
   const runner = runnerOf(executable);
   if (runner && runner.kind !== "arguments") return never(runner.why);
-  if (!shape && takesInput(segment)) return never("what it is given as input is not known beforehand");
+  if (!shape && takesInput(segment)) return never("its input is not known in advance");
   const loads = [executable, ...files.map(({ path }) => path)].map((path) => scriptRefusal(path, plan.cwd)).find((why) => why !== undefined);
   if (!shape && loads !== undefined) return never(loads);
   if (runner && files.some(({ path }) => namesPrograms(runner, path))) return never(runner.why);
@@ -130,6 +130,6 @@ export function describeAlways(plan: ExecPlan, folders: Folders): string {
   if (whole !== undefined) return `Remembers nothing: ${whole}.`;
   const all = rememberable(plan, folders);
   const lines = all.map((one) => (one.kind === "rule" ? `Remembers ${describeRule(one)}.` : `Remembers nothing for ${basename(one.program)}: ${one.why}.`));
-  const asked = all.some(({ kind }) => kind === "never") ? ["The whole line is asked about again next time."] : [];
+  const asked = all.some(({ kind }) => kind === "never") ? ["The whole line needs approval again next time."] : [];
   return [...new Set(lines), ...asked].join("\n");
 }

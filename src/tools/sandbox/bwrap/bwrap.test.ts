@@ -9,7 +9,7 @@ import type { SandboxPlan } from "../backend.ts";
 import { sandboxSettings } from "../settings.ts";
 import { createBwrap } from "./bwrap.ts";
 
-test("a program that could not be started once is tried again, and each program's own options are used", async () => {
+test("retries a program that failed to start, and uses each program's own options", async () => {
   const folder = mkdtempSync(join(tmpdir(), "bwrap-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   function program(name: string, text: string): string {

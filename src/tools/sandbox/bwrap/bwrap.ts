@@ -211,7 +211,7 @@ export function createBwrap(deps: BwrapDeps): SandboxBackend {
       const inside: InsideCommand = { argv: ["/bin/true"], cwd: "/", env: {}, path: PATH };
       const tried = args({ ...plan, mounts: [] as unknown as SandboxPlan["mounts"] }, inside);
       const { code, stderr } = await run(file, { args: tried, cwd: "/", env: { PATH }, timeoutMs: TRY_MS, maxOutputBytes: TRY_BYTES });
-      if (code !== 0) return { ok: false, why: `${file} cannot make a sandbox here: ${stderr.trim() || `it ended with code ${code}`}` };
+      if (code !== 0) return { ok: false, why: `${file} cannot create a sandbox here: ${stderr.trim() || `it exited with code ${code}`}` };
       working.add(key);
       return { ok: true };
     } catch (error) {

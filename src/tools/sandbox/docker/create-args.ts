@@ -10,8 +10,17 @@ export interface Labels {
   readonly configHash: string;
 }
 
+/** What a browser's container has besides: its image starts the browser itself. */
+export interface BrowserShape {
+  readonly label: string;
+  /** Ports inside, each published on a free port of the loopback interface. */
+  readonly publish: readonly number[];
+}
+
+type Env = Readonly<Record<string, string>>;
+
 /** Arguments of `docker create`. What would open the container to the host is refused here too, wherever it was let through before. */
-export function createArgs(name: string, plan: SandboxPlan, env: Readonly<Record<string, string>>, labels: Labels): readonly string[] {
+export function createArgs(name: string, plan: SandboxPlan, env: Env, labels: Labels, browser?: BrowserShape): readonly string[] {
   const { docker } = plan.settings;
   refuseOpenings(docker);
   const args = ["create", "--name", name];
@@ -20,6 +29,7 @@ export function createArgs(name: string, plan: SandboxPlan, env: Readonly<Record
   label("sessionKey", labels.scopeKey);
   label("createdAtMs", labels.createdAtMs);
   label("configHash", labels.configHash);
+  if (browser) label(browser.label, 1);
   if (docker.readOnlyRoot) args.push("--read-only");
   for (const folder of docker.tmpfs) args.push("--tmpfs", folder);
   args.push("--network", docker.network);
@@ -34,7 +44,8 @@ export function createArgs(name: string, plan: SandboxPlan, env: Readonly<Record
   for (const [key, value] of Object.entries(env)) args.push("--env", `${key}=${value}`);
   args.push("--workdir", docker.workdir);
   for (const { host, inside, writable } of plan.mounts) args.push("-v", `${host}:${inside}${writable ? "" : ":ro"}`);
-  return [...args, docker.image, "sleep", "infinity"];
+  for (const port of browser?.publish ?? []) args.push("-p", `127.0.0.1::${port}`);
+  return [...args, docker.image, ...(browser ? [] : ["sleep", "infinity"])];
 }
 
 function limits(docker: DockerSettings): readonly string[] {
@@ -58,15 +69,15 @@ function refuseOpenings({ network, seccompProfile, apparmorProfile }: DockerSett
     : network.trim().toLowerCase().startsWith("container:")
       ? `network "${network}" joins another container's network`
       : is(seccompProfile, "unconfined")
-        ? 'seccomp "unconfined" takes its protection away'
+        ? 'seccomp "unconfined" disables its protection'
         : is(apparmorProfile, "unconfined")
-          ? 'apparmor "unconfined" takes its protection away'
+          ? 'apparmor "unconfined" disables its protection'
           : undefined;
   if (bad !== undefined) throw new AppError("PERMISSION_DENIED", `Sandbox security: ${bad}`);
 }
 
 /** Tells whether a container was made for these settings. */
-export function configHash({ settings, mounts, workspaceDir }: SandboxPlan): string {
+export function configHash({ settings, mounts, workspaceDir }: SandboxPlan, more: object = {}): string {
   const sealed = mounts.filter(({ inside, writable }) => !writable && isInside(mounts[0].inside, inside)).map(({ inside }) => inside);
   const facts = {
     docker: settings.docker,
@@ -74,6 +85,7 @@ export function configHash({ settings, mounts, workspaceDir }: SandboxPlan): str
     workspaceDir: mounts[0].host,
     agentWorkspaceDir: workspaceDir,
     ...(sealed.length === 0 ? {} : { sealed }),
+    ...more,
   };
   return createHash("sha256").update(sorted(facts)).digest("hex");
 }

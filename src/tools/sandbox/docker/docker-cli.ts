@@ -69,5 +69,5 @@ export function createDockerCli(gatewayEnv: Env): DockerCli {
 }
 
 function said({ code, stderr }: SpawnResult): string {
-  return stderr.trim() || `docker ended with code ${code}`;
+  return stderr.trim() || `docker exited with code ${code}`;
 }

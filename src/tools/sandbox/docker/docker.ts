@@ -4,7 +4,8 @@ import type { Ids } from "../../../base/ids.ts";
 import { resolveExecutable } from "../../executables.ts";
 import type { Availability, InsideCommand, OutsideCommand, SandboxBackend } from "../backend.ts";
 import { insideEnvironment } from "../environment.ts";
-import { createContainers, type ContainersDeps } from "./containers.ts";
+import { createBrowsers, type BrowsersDeps } from "./browsers.ts";
+import { createContainers } from "./containers.ts";
 import { createDockerCli, isClientVariable } from "./docker-cli.ts";
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -12,7 +13,7 @@ const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const MARK = "OPENCLAW_EXEC_ID";
 const KILL_MARKED = `for d in /proc/[0-9]*; do tr '\\0' '\\n' <"$d/environ" 2>/dev/null | grep -qx "$1" && kill -KILL "\${d#/proc/}" 2>/dev/null; done; true`;
 
-export interface DockerDeps extends Omit<ContainersDeps, "cli"> {
+export interface DockerDeps extends Omit<BrowsersDeps, "cli"> {
   readonly ids: Pick<Ids, "hex">;
   /** The gateway's own environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,6 +23,7 @@ export interface DockerDeps extends Omit<ContainersDeps, "cli"> {
 export function createDocker(deps: DockerDeps): SandboxBackend {
   const cli = createDockerCli(deps.env);
   const containers = createContainers({ ...deps, cli });
+  const browsers = createBrowsers({ ...deps, cli });
 
   return {
     shell: ["sh", "-lc"],
@@ -29,13 +31,15 @@ export function createDocker(deps: DockerDeps): SandboxBackend {
     async availability(): Promise<Availability> {
       if (resolveExecutable("docker", "/", deps.env["PATH"] ?? PATH) === undefined) return { ok: false, why: "docker is not installed or not on PATH" };
       try {
-        await cli.must(["version", "--format", "{{.Server.Version}}"], "the docker engine does not answer");
+        await cli.must(["version", "--format", "{{.Server.Version}}"], "the docker engine is not responding");
         return { ok: true };
       } catch (error) {
         return { ok: false, why: messageOf(error) };
       }
     },
     prepare: containers.ensure,
+    browser: browsers.ensure,
+    screenUrl: browsers.screenUrl,
     command(plan, command): OutsideCommand {
       const name = containers.nameOf(plan);
       const { docker } = plan.settings;

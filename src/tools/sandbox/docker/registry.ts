@@ -24,7 +24,7 @@ export type ContainerKind = "containers" | "browsers";
 export interface ContainerRegistry {
   list(kind?: ContainerKind): readonly ContainerEntry[];
   /** When and from which image it was made stays as it was first written. */
-  put(entry: ContainerEntry): void;
+  put(entry: ContainerEntry, kind?: ContainerKind): void;
   remove(containerName: string, kind?: ContainerKind): void;
 }
 
@@ -50,11 +50,11 @@ export function createRegistry(stateDir: string, ids: Pick<Ids, "hex">): Contain
 
   return {
     list,
-    put(entry) {
-      const entries = list();
+    put(entry, kind = "containers") {
+      const entries = list(kind);
       const before = entries.find(({ containerName }) => containerName === entry.containerName);
       const kept = before ? { ...entry, createdAtMs: before.createdAtMs, image: before.image } : entry;
-      save([...entries.filter(({ containerName }) => containerName !== entry.containerName), kept], "containers");
+      save([...entries.filter(({ containerName }) => containerName !== entry.containerName), kept], kind);
     },
     remove(name, kind = "containers") {
       const entries = list(kind);

@@ -134,7 +134,7 @@ export function accessTests({ checkWith, checkAmongOthers }: Scene): void {
     { access: "pairing" },
   );
 
-  checkAmongOthers(["group"], "a group is answered when the bot is named, with what was said before", async (lab) => {
+  checkAmongOthers(["group", "overhears"], "a group is answered when the bot is named, with what was said before", async (lab) => {
     const group = { where: "group" } as const;
     await lab.say("let us meet at w-noon", group);
     await lab.say("bring w-bread", group);

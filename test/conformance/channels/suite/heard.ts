@@ -14,6 +14,9 @@ export async function hears(lab: ChannelLab, word: string, spot?: Spot): Promise
   return find()!;
 }
 
+/** Of an answer whose receipt was lost. */
+export const mostCopies = ({ showsOnce }: ChannelLab): number => (showsOnce === true ? 1 : 2);
+
 /** Says something and waits for its answer: whatever came before it in the chat was dealt with by then. */
 export async function exchange(lab: ChannelLab, word: string, spot: Spot & { readonly mention?: boolean } = {}): Promise<Received> {
   await lab.say(`and ${word}?`, spot);

@@ -24,7 +24,7 @@ test("what a skill lacks is said in words", () => {
     "program gh",
     "one of the programs a, b",
     "variable KEY",
-    "a place on the allow list of skills",
+    "an entry in the skill allowlist",
   ]);
 });
 
@@ -35,7 +35,7 @@ test("a skill is on only when it lacks nothing", () => {
     skillState({ ...skill, disabled: true }),
     skillState({ ...skill, eligible: false }),
     skillState({ ...skill, blockedByAllowlist: true }),
-  ]).toEqual(["on", "off", "lacks something", "lacks something"]);
+  ]).toEqual(["on", "off", "incomplete", "incomplete"]);
 });
 
 test("allowed tools stand before denied ones and are found by what decided", () => {

@@ -1,4 +1,5 @@
 import type { MethodResult } from "openclaw/client";
+import { t } from "../../words/words.ts";
 
 export type Skill = MethodResult<"skills.status">["skills"][number];
 export type Verdict = MethodResult<"tools.explain">["tools"][number];
@@ -47,19 +48,19 @@ export function linesOf({ agents, defaultId }: Pick<MethodResult<"agents.list">,
 export function lacks({ missing, blockedByAllowlist }: Pick<Skill, "missing" | "blockedByAllowlist">): readonly string[] {
   const { bins, anyBins, env, config, os } = missing;
   return [
-    ...bins.map((name) => `program ${name}`),
-    ...(anyBins.length > 0 ? [`one of the programs ${anyBins.join(", ")}`] : []),
-    ...env.map((name) => `variable ${name}`),
-    ...config.map((path) => `setting ${path}`),
-    ...(os.length > 0 ? [`another system (${os.join(", ")})`] : []),
-    ...(blockedByAllowlist ? ["a place on the allow list of skills"] : []),
+    ...bins.map((name) => t`program ${name}`),
+    ...(anyBins.length > 0 ? [t`one of the programs ${anyBins.join(", ")}`] : []),
+    ...env.map((name) => t`variable ${name}`),
+    ...config.map((path) => t`setting ${path}`),
+    ...(os.length > 0 ? [t`operating system (${os.join(", ")})`] : []),
+    ...(blockedByAllowlist ? [t("an entry in the skill allowlist")] : []),
   ];
 }
 
 /** How a skill stands. */
-export function skillState(skill: Pick<Skill, "disabled" | "eligible" | "missing" | "blockedByAllowlist">): "on" | "off" | "lacks something" {
+export function skillState(skill: Pick<Skill, "disabled" | "eligible" | "missing" | "blockedByAllowlist">): "on" | "off" | "incomplete" {
   if (skill.disabled) return "off";
-  return skill.eligible && !skill.blockedByAllowlist ? "on" : "lacks something";
+  return skill.eligible && !skill.blockedByAllowlist ? "on" : "incomplete";
 }
 
 /** Tools that pass a search, denied ones last. */

@@ -3,17 +3,27 @@ import { property, state } from "lit/decorators.js";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
 import "../../parts/filter-box.ts";
-import { failedNote, loadingLine, pageLook } from "../../parts/page-look.ts";
+import { tableLook } from "../../parts/data-table.ts";
+import { failedNote, pageLook } from "../../parts/page-look.ts";
+import { skeleton, skeletonLook } from "../../parts/skeleton.ts";
+import "../../parts/switch.ts";
 import type { PageContext } from "../../shell/context.ts";
 import { lacks, skillState, type Skill } from "./agent-facts.ts";
+import { t } from "../../words/words.ts";
 
-const LOOKS = { on: "good", off: "", "lacks something": "warn" } as const;
+const STATES = {
+  on: { look: "good", label: t("On") },
+  off: { look: "", label: t("Off") },
+  incomplete: { look: "warn", label: t("Missing requirements") },
+} as const;
 
 /** Skills of an agent: which it has, which are off, what they lack. */
 export class AgentSkills extends LitElement {
   static override styles = [
     sheet,
     pageLook,
+    tableLook,
+    skeletonLook,
     css`
       td.words {
         max-width: 560px;
@@ -46,10 +56,10 @@ export class AgentSkills extends LitElement {
     }
   }
 
-  private async change(skillKey: string, work: () => Promise<string>): Promise<void> {
+  private async change(skillKey: string, work: () => Promise<string>, undo?: () => void): Promise<void> {
     this.busy = skillKey;
     try {
-      this.context.toasts.say(await work());
+      this.context.toasts.say(await work(), undo && { label: t("Undo"), run: undo });
     } catch (error) {
       this.context.toasts.warn(failureText(error));
     }
@@ -57,16 +67,18 @@ export class AgentSkills extends LitElement {
     await this.list();
   }
 
-  private turn({ skillKey, name, disabled }: Skill): Promise<void> {
-    return this.change(skillKey, async () => {
+  private turn(skill: Skill): Promise<void> {
+    const { skillKey, name, disabled } = skill;
+    const work = async (): Promise<string> => {
       await this.context.link.request("skills.update", { skillKey, enabled: disabled });
-      return `${name} is ${disabled ? "on" : "off"}.`;
-    });
+      return disabled ? t`${name} is on.` : t`${name} is off.`;
+    };
+    return this.change(skillKey, work, () => void this.turn({ ...skill, disabled: !disabled }));
   }
 
   private async install({ skillKey, name }: Skill, { id, label }: Skill["install"][number]): Promise<void> {
-    const body = "The gateway runs the installer with its own rights.";
-    if (!(await this.context.dialogs.confirm({ title: `${label}?`, body, yes: "Install" }))) return;
+    const body = t("The gateway runs the installer with its own permissions.");
+    if (!(await this.context.dialogs.confirm({ title: `${label}?`, body, yes: t("Install") }))) return;
     await this.change(skillKey, async () => {
       const { ok, message } = await this.context.link.request("skills.install", { name, installId: id }, { timeoutMs: 600_000 });
       if (!ok) throw new Error(message);
@@ -76,28 +88,26 @@ export class AgentSkills extends LitElement {
 
   private row(skill: Skill): TemplateResult {
     const { link } = this.context;
-    const word = skillState(skill);
+    const { look, label } = STATES[skillState(skill)];
     const missing = skill.disabled ? [] : lacks(skill);
     return html`<tr>
       <td class="words">
         ${skill.emoji ?? ""} ${skill.name}
         <div class="faint">${skill.description}</div>
-        ${missing.length === 0 ? nothing : html`<div class="faint"><strong>Missing:</strong> ${missing.join("; ")}</div>`}
+        ${missing.length === 0 ? nothing : html`<div class="faint"><strong>${t("Missing:")}</strong> ${missing.join("; ")}</div>`}
       </td>
-      <td><span class="badge ${LOOKS[word]}">${word}</span></td>
+      <td><span class="badge ${look}">${label}</span></td>
       <td class="faint less">${skill.source}</td>
       <td class="num">
         ${missing.length > 0 && link.has("skills.install") ? skill.install.map((way) => html`<button class="small" ?disabled=${this.busy !== undefined} @click=${() => void this.install(skill, way)}>${way.label}</button>`) : nothing}
         ${
           link.has("skills.update")
-            ? html`<button
-                class="small"
-                aria-label=${`Turn ${skill.name} ${skill.disabled ? "on" : "off"}`}
+            ? html`<oc-switch
+                label=${skill.name}
+                .checked=${!skill.disabled}
                 ?disabled=${this.busy !== undefined}
-                @click=${() => void this.turn(skill)}
-              >
-                ${this.busy === skill.skillKey ? "Working…" : skill.disabled ? "Turn on" : "Turn off"}
-              </button>`
+                @turn=${() => void this.turn(skill)}
+              ></oc-switch>`
             : nothing
         }
       </td>
@@ -106,19 +116,19 @@ export class AgentSkills extends LitElement {
 
   protected override render(): TemplateResult {
     if (this.failure !== undefined) return failedNote(this.failure, () => void this.list());
-    if (!this.skills) return loadingLine();
+    if (!this.skills) return skeleton(6);
     const wanted = this.filter.trim().toLowerCase();
     const shown = this.skills.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted));
     if (this.skills.length === 0)
-      return html`<div class="empty">This agent has no skills. Put a folder with a SKILL.md into its workspace’s <code>skills</code>.</div>`;
-    return html`<oc-filter-box label="Search skills" @filter=${(event: CustomEvent<string>) => (this.filter = event.detail)}></oc-filter-box>
-      <div class="scroll">
-        <table>
+      return html`<div class="empty">${t("This agent has no skills. Add a folder with a SKILL.md file to its workspace under")} <code>skills</code>.</div>`;
+    return html`<oc-filter-box label=${t("Search skills")} @filter=${(event: CustomEvent<string>) => (this.filter = event.detail)}></oc-filter-box>
+      <div class="data-card">
+        <table class="data">
           <thead>
             <tr>
-              <th>Skill</th>
-              <th>State</th>
-              <th class="less">From</th>
+              <th>${t("Skill")}</th>
+              <th>${t("State")}</th>
+              <th class="less">${t("From")}</th>
               <td></td>
             </tr>
           </thead>

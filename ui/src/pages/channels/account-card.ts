@@ -10,10 +10,11 @@ import { controlsOf, issuesOf, probeWords, settingsPath, standing, type Account 
 import "./qr-login.ts";
 import "./senders-list.ts";
 import type { Allowed } from "./senders-list.ts";
+import { t } from "../../words/words.ts";
 
 const when = (at: number | null | undefined): TemplateResult | undefined => (at ? html`<span title=${exactly(at)}>${ago(at)}</span>` : undefined);
 
-const CONTROLS = { start: "Start", restart: "Restart", stop: "Stop" } as const;
+const CONTROLS = { start: t("Start"), restart: t("Restart"), stop: t("Stop") } as const;
 
 /** One account of a channel. Sends `logout`, `run` {start, stop or restart} and `revoke` {the sender's id}. */
 export class AccountCard extends LitElement {
@@ -22,6 +23,14 @@ export class AccountCard extends LitElement {
     factsLook,
     pageLook,
     css`
+      .card {
+        padding: 0;
+        border: 0;
+        background: none;
+      }
+      dl.facts {
+        font-size: var(--type-ui);
+      }
       .card > .row {
         margin-bottom: 10px;
       }
@@ -30,7 +39,7 @@ export class AccountCard extends LitElement {
       }
       .card > .actions {
         margin: 12px 0 0;
-        justify-content: flex-end;
+        justify-content: flex-start;
       }
     `,
   ];
@@ -64,7 +73,7 @@ export class AccountCard extends LitElement {
     return html`${controlsOf(this.account).map(
       (verb) =>
         html`<button
-          class=${verb === "start" ? "primary" : ""}
+          class=${verb === "start" ? "primary" : "plain"}
           ?disabled=${this.busy}
           aria-label=${`${CONTROLS[verb]} ${this.channel} ${shown}`}
           @click=${() => this.dispatchEvent(new CustomEvent("run", { detail: verb }))}
@@ -82,34 +91,37 @@ export class AccountCard extends LitElement {
     const shown = account.name ?? account.accountId;
     return html`<div class="card">
       <div class="row wrap">
-        <h3 class="grow">${this.named ? shown : (account.name ?? "Account")}</h3>
+        <h3 class="grow">${this.named ? shown : (account.name ?? t("Account"))}</h3>
         <span class="badge ${look}">${word}</span>
       </div>
       ${why === undefined ? nothing : html`<p class="soft words why">${why}</p>`}
-      ${issuesOf(account).map(({ message, fix }) => html`<div class="note ${look === "bad" ? "bad" : "warn"}">${message}${fix === undefined ? nothing : html`<div><strong>What to do:</strong> ${fix}</div>`}</div>`)}
+      ${issuesOf(account).map(({ message, fix }) => html`<div class="note ${look === "bad" ? "bad" : "warn"}">${message}${fix === undefined ? nothing : html`<div><strong>${t("What to do:")}</strong> ${fix}</div>`}</div>`)}
       ${facts([
-        ["Mode", account.mode],
-        ["Connected", when(account.lastConnectedAt)],
-        ["Started", when(account.lastStartAt)],
-        ["Stopped", account.running ? undefined : when(account.lastStopAt)],
-        ["Last message in", when(account.lastInboundAt)],
-        ["Last message out", when(account.lastOutboundAt)],
-        ["Tried again", account.reconnectAttempts ? `${account.reconnectAttempts} times` : undefined],
-        ["Probe", probe === undefined ? undefined : html`<span class="badge ${probe.ok ? "good" : "bad"}">${probe.ok ? "ok" : "failed"}</span> ${probe.text}`],
-        ["May write", this.access()],
+        [t("Mode"), account.mode],
+        [t("Connected"), when(account.lastConnectedAt)],
+        [t("Started"), when(account.lastStartAt)],
+        [t("Stopped"), account.running ? undefined : when(account.lastStopAt)],
+        [t("Last message in"), when(account.lastInboundAt)],
+        [t("Last message out"), when(account.lastOutboundAt)],
+        [t("Retried"), account.reconnectAttempts ? t`${account.reconnectAttempts} times` : undefined],
+        [
+          t("Connection check"),
+          probe === undefined ? undefined : html`<span class="badge ${probe.ok ? "good" : "bad"}">${probe.ok ? t("ok") : t("failed")}</span> ${probe.text}`,
+        ],
+        [t("Allowed senders"), this.access()],
       ])}
       <div class="row wrap actions">
         ${account.linked === false ? html`<oc-qr-login class="grow" .context=${this.context} .accountId=${account.accountId}></oc-qr-login>` : nothing}
         ${
           account.configured === false
-            ? html`<a class="button" href=${place("start", [], { step: "channel", channel })}>Set up</a>`
-            : html`<a class="button" href=${place("config", [], { path })}>Settings</a>`
+            ? html`<a class="button" href=${place("start", [], { step: "channel", channel })}>${t("Set up")}</a>`
+            : html`<a class="button" href=${place("config", [], { path })}>${t("Settings")}</a>`
         }
         ${this.controls(shown)}
         ${
           account.configured !== false && this.context.link.may("operator.admin")
-            ? html`<button class="danger" aria-label=${`Log out ${channel} ${shown}`} @click=${() => this.dispatchEvent(new CustomEvent("logout"))}>
-                Log out
+            ? html`<button class="plain danger" aria-label=${t`Log out ${channel} ${shown}`} @click=${() => this.dispatchEvent(new CustomEvent("logout"))}>
+                ${t("Log out")}
               </button>`
             : nothing
         }

@@ -15,7 +15,7 @@ describe("how an account does", () => {
       word({ connected: false, reconnectAttempts: 2 }),
       word({ connected: true }),
       word({}),
-    ]).toEqual(["off", "not set up", "not logged in", "stopped", "connecting", "connecting again", "connected", "running"]);
+    ]).toEqual(["off", "not set up", "not logged in", "stopped", "connecting", "reconnecting", "connected", "running"]);
   });
   test("a stop with an error is bad, and the gateway's reason is shown", () => {
     expect(standing(account({ running: false, lastError: "401", health: { state: "stuck", why: "the token was refused" } }))).toEqual({
@@ -34,9 +34,9 @@ test("an account that can only send or only receive says so, with what to do", (
   expect([standing(receives).word, issuesOf(receives)]).toEqual(["receiving only", [{ message: "Sending: sendMessage: no answer" }]]);
 });
 
-test("an account that was stopped by hand is shown as such before anything else, and can be started; one that runs or is retried can be stopped", () => {
-  expect(standing(account({ stoppedByHand: true, running: false, linked: false, lastError: "401" }))).toMatchObject({ word: "stopped by hand", look: "warn" });
-  const held = account({ stoppedByHand: true, running: false, health: { state: "down", why: "stopped by hand" } });
+test("an account that stopped manually is shown as such before anything else, and can be started; one that runs or is retried can be stopped", () => {
+  expect(standing(account({ stoppedByHand: true, running: false, linked: false, lastError: "401" }))).toMatchObject({ word: "stopped manually", look: "warn" });
+  const held = account({ stoppedByHand: true, running: false, health: { state: "down", why: "stopped manually" } });
   const gaveUp = account({ running: false, health: { state: "down", why: "401" } });
   const tries = account({ running: false, health: { state: "degraded", why: "restarts in 5s: refused" } });
   expect([controlsOf(held), controlsOf(gaveUp), controlsOf(account({ running: false }))]).toEqual([["start"], ["start"], ["start"]]);
@@ -70,7 +70,7 @@ test("of issues that ask for the same thing one is shown, with what to do", () =
   const refused = { message: "Telegram does not accept the bot token", fix: "Get a valid one." };
   expect(issuesOf(account({ issues: [stopped, refused] }))).toEqual([refused]);
   expect(issuesOf(account({ issues: [refused, stopped], lastError: "refused getMe: 401 Unauthorized" }))).toEqual([refused]);
-  expect(issuesOf(account({ issues: [stopped] }))[0]?.fix).toBe("Put a new token into the settings.");
+  expect(issuesOf(account({ issues: [stopped] }))[0]?.fix).toBe("Enter a new token in the settings.");
   expect(issuesOf(account({ issues: [{ message: "one" }, { message: "two" }] }))).toHaveLength(2);
 });
 
@@ -82,8 +82,8 @@ test("the last error is shown unless an issue has it with what to do", () => {
 });
 
 test("an error that came without advice gets some where its words are known", () => {
-  expect(issuesOf(account({ lastError: "getMe: no connection (ENOTFOUND)" }))[0]?.fix).toMatch(/tries again by itself/);
-  expect([adviceFor("401 Unauthorized"), adviceFor("strange")]).toEqual(["Put a new token into the settings.", undefined]);
+  expect(issuesOf(account({ lastError: "getMe: no connection (ENOTFOUND)" }))[0]?.fix).toMatch(/retries automatically/);
+  expect([adviceFor("401 Unauthorized"), adviceFor("strange")]).toEqual(["Enter a new token in the settings.", undefined]);
 });
 
 test("a probe is shown in words", () => {

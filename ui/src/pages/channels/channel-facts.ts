@@ -1,4 +1,5 @@
 import type { MethodResult } from "openclaw/client";
+import { t } from "../../words/words.ts";
 
 export type Status = MethodResult<"channels.status">;
 export type Account = Status["channelAccounts"][string][number];
@@ -27,28 +28,31 @@ const judged = (account: Account): Judged => account["health"] ?? {};
 export function standing(account: Account): Standing {
   const why = beyondIssues(account);
   const reason = why === undefined ? {} : { why };
-  if (account.enabled === false) return { word: "off", look: "" };
-  if (account.configured === false) return { word: "not set up", look: "" };
-  if (account.stoppedByHand === true) return { word: "stopped by hand", look: "warn", why: "What is to be sent over it waits until it is started." };
-  if (account.linked === false) return { word: "not logged in", look: "warn", ...reason };
-  if (account.running !== true) return { word: "stopped", look: account.lastError ? "bad" : "warn", ...reason };
+  if (account.enabled === false) return { word: t("off"), look: "" };
+  if (account.configured === false) return { word: t("not set up"), look: "" };
+  if (account.stoppedByHand === true) return { word: t("stopped manually"), look: "warn", why: t("Outgoing messages wait until the account is started.") };
+  if (account.linked === false) return { word: t("not logged in"), look: "warn", ...reason };
+  if (account.running !== true) return { word: t("stopped"), look: account.lastError ? "bad" : "warn", ...reason };
   const isBroken = (state: string | undefined): boolean => state === "conflict" || state === "error";
-  if (isBroken(account.sending?.state) && account.connected !== false) return { word: "receiving only", look: "bad", ...reason };
-  if (isBroken(account.receiving?.state) && account.sending?.state === "ok") return { word: "sending only", look: "bad", ...reason };
-  if (account.connected === true) return { word: "connected", look: "good", ...reason };
-  if (account.connected === undefined) return { word: "running", look: "good", ...reason };
-  return { word: (account.reconnectAttempts ?? 0) > 0 ? "connecting again" : "connecting", look: "warn", ...reason };
+  if (isBroken(account.sending?.state) && account.connected !== false) return { word: t("receiving only"), look: "bad", ...reason };
+  if (isBroken(account.receiving?.state) && account.sending?.state === "ok") return { word: t("sending only"), look: "bad", ...reason };
+  if (account.connected === true) return { word: t("connected"), look: "good", ...reason };
+  if (account.connected === undefined) return { word: t("running"), look: "good", ...reason };
+  return { word: (account.reconnectAttempts ?? 0) > 0 ? t("reconnecting") : t("connecting"), look: "warn", ...reason };
 }
 
 const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/\b401\b|unauthori[sz]ed|invalid token|token .*(?:refused|invalid|not valid|rejected)|not accept .*token/i, "Put a new token into the settings."],
-  [/\b409\b|terminated by other/i, "The same account is used by another program. Stop that, or use another account."],
-  [/\b429\b|too many requests|rate limit/i, "The platform asks for a pause. It goes on by itself."],
+  [
+    /\b401\b|unauthori[sz]ed|invalid token|token .*(?:refused|invalid|not valid|rejected)|not accept .*token|reject\w* .*token/i,
+    t("Enter a new token in the settings."),
+  ],
+  [/\b409\b|terminated by other/i, t("Another program is using the same account. Stop it, or use another account.")],
+  [/\b429\b|too many requests|rate limit/i, t("The platform is limiting requests. It resumes automatically.")],
   [
     /ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|timed? ?out|no connection/i,
-    "Look whether the gateway’s machine reaches the platform. It tries again by itself.",
+    t("Check that the gateway’s machine can reach the platform. It retries automatically."),
   ],
-  [/certificate|\bTLS\b/i, "Look at the clock of the gateway’s machine and at the server’s certificate."],
+  [/certificate|\bTLS\b/i, t("Check the clock on the gateway’s machine and the server’s certificate.")],
 ];
 
 /** What to do about an error that came without advice. */
@@ -78,7 +82,7 @@ export function issuesOf(account: Account): readonly Issue[] {
   const listed = ((account["issues"] ?? []) as readonly Partial<Issue>[]).flatMap(({ message, fix }) =>
     typeof message === "string" ? [{ message, ...(typeof fix === "string" ? { fix } : {}) }] : [],
   );
-  for (const [name, direction] of [["Receiving", account.receiving] as const, ["Sending", account.sending] as const]) {
+  for (const [name, direction] of [[t("Receiving"), account.receiving] as const, [t("Sending"), account.sending] as const]) {
     const { state, text, fix } = direction ?? {};
     if ((state !== "conflict" && state !== "error") || text === undefined || listed.some(({ message }) => message.includes(text))) continue;
     listed.push({ message: `${name}: ${text}`, ...(fix === undefined ? {} : { fix }) });
@@ -107,11 +111,11 @@ export function probeWords(account: Account): { readonly ok: boolean; readonly t
   if (typeof probe !== "object" || probe === null) return undefined;
   const { ok, error, elapsedMs, bot } = probe as { ok?: unknown; error?: unknown; elapsedMs?: unknown; bot?: { username?: unknown } };
   if (ok === false) {
-    const text = typeof error === "string" ? error : "no answer";
+    const text = typeof error === "string" ? error : t("no answer");
     return { ok: false, text: issues.some(({ message }) => message.includes(text)) ? "" : text };
   }
-  const who = typeof bot?.username === "string" ? ` as @${bot.username}` : "";
-  return { ok: true, text: `answers${who}${typeof elapsedMs === "number" ? ` in ${Math.round(elapsedMs)} ms` : ""}` };
+  const who = typeof bot?.username === "string" ? t`answers as @${bot.username}` : t("answers");
+  return { ok: true, text: `${who}${typeof elapsedMs === "number" ? t` in ${Math.round(elapsedMs)} ms` : ""}` };
 }
 
 /** Where an account's settings stand: a channel's default account may stand in the channel itself. */
@@ -134,10 +138,10 @@ export function bindingsOf(config: unknown): readonly BindingLine[] {
   return found.map((each: { agentId?: string; match?: Record<string, unknown> }, index) => {
     const parts = Object.entries(each.match ?? {}).map(([name, value]) => {
       if (typeof value !== "object" || value === null) return `${name} ${String(value)}`;
-      if (Array.isArray(value)) return `${name} ${value.join(" or ")}`;
+      if (Array.isArray(value)) return `${name} ${value.join(t(" or "))}`;
       const { kind, id } = value as { kind?: string; id?: string };
       return `${name} ${[kind, id].filter((word) => word !== undefined).join(":")}`;
     });
-    return { path: `bindings[${index}]`, agentId: each.agentId ?? "", when: parts.join(", ") || "everything" };
+    return { path: `bindings[${index}]`, agentId: each.agentId ?? "", when: parts.join(", ") || t("everything") };
   });
 }

@@ -7,6 +7,7 @@ import { sheet } from "../../look/sheet.ts";
 import { pageLook } from "../../parts/page-look.ts";
 import type { PageContext } from "../../shell/context.ts";
 import { offerOwner } from "./offer-owner.ts";
+import { t } from "../../words/words.ts";
 
 export type Stranger = MethodResult<"channels.pairing.list">["requests"][number];
 
@@ -23,11 +24,11 @@ export class PairingRequests extends LitElement {
     try {
       if (letIn) {
         const { senderId, notified, hasOwner } = await link.request("channels.pairing.approve", { channel, accountId, code, notify: true });
-        toasts.say(`${senderId} approved${notified ? " and was notified" : ""}.`);
+        toasts.say(notified ? t`${senderId} was approved and notified.` : t`${senderId} was approved.`);
         if (!hasOwner) await offerOwner(this.context, { channel, senderId });
       } else {
         await link.request("channels.pairing.reject", { channel, accountId, code });
-        toasts.say("Request rejected");
+        toasts.say(t("Request rejected"));
       }
     } catch (error) {
       toasts.warn(failureText(error));
@@ -44,26 +45,25 @@ export class PairingRequests extends LitElement {
       <td><code>${code}</code></td>
       <td title=${exactly(lastSeenAtMs)}>
         ${ago(lastSeenAtMs)}
-        <div class="faint">ends ${ago(expiresAtMs)}</div>
+        <div class="faint">${t`expires ${ago(expiresAtMs)}`}</div>
       </td>
       <td class="num">
-        <button class="small" aria-label=${`Reject ${name}`} @click=${() => void this.decide(request, false)}>Reject</button>
-        <button class="small primary" aria-label=${`Approve ${name}`} @click=${() => void this.decide(request, true)}>Approve</button>
+        <button class="small" aria-label=${t`Reject ${name}`} @click=${() => void this.decide(request, false)}>${t("Reject")}</button>
+        <button class="small primary" aria-label=${t`Approve ${name}`} @click=${() => void this.decide(request, true)}>${t("Approve")}</button>
       </td>
     </tr>`;
   }
 
   protected override render(): TemplateResult {
-    if (this.requests.length === 0)
-      return html`<p class="soft">No pending requests. Someone who writes to a channel for the first time gets a code and is listed here until you decide.</p>`;
+    if (this.requests.length === 0) return html`<p class="soft">${t("No pending requests. New senders get a code and are listed here until you decide.")}</p>`;
     return html`<div class="scroll">
       <table>
         <thead>
           <tr>
-            <th>Who</th>
-            <th>Channel</th>
-            <th>Code</th>
-            <th>Wrote</th>
+            <th>${t("Sender")}</th>
+            <th>${t("Channel")}</th>
+            <th>${t("Code")}</th>
+            <th>${t("Last message")}</th>
             <td></td>
           </tr>
         </thead>

@@ -4,21 +4,24 @@ import type { MethodParams, MethodResult } from "openclaw/client";
 import { failureText } from "../../link/failure.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/disclosure.ts";
+import "../../parts/select.ts";
 import { facts, factsLook } from "../../parts/key-value.ts";
 import { missingNote, pageLook } from "../../parts/page-look.ts";
 import type { PageContext } from "../../shell/context.ts";
 import { place } from "../../shell/router.ts";
+import { t } from "../../words/words.ts";
 
 type Params = MethodParams<"route.explain">;
 type Answer = MethodResult<"route.explain">;
 
 /** Fields beyond the usual ones. */
 const MORE = [
-  ["parentPeerId", "Parent chat"],
-  ["threadId", "Thread"],
-  ["guildId", "Guild"],
-  ["teamId", "Team"],
-  ["roles", "Roles, with commas"],
+  ["parentPeerId", t("Parent chat")],
+  ["threadId", t("Thread")],
+  ["guildId", t("Guild")],
+  ["teamId", t("Team")],
+  ["roles", t("Roles, comma-separated")],
 ] as const;
 
 /** The question in a form; empty fields are not asked about. The gateway checks what is asked. */
@@ -38,16 +41,8 @@ export class RouteTester extends LitElement {
     factsLook,
     pageLook,
     css`
-      details {
-        margin: 10px 0;
-      }
-      summary {
-        cursor: pointer;
-        color: var(--ink-soft);
-        font-size: 14px;
-      }
-      details .fields {
-        margin-top: 8px;
+      oc-disclosure {
+        margin: 8px 0;
       }
       .answer {
         margin-top: 16px;
@@ -60,7 +55,7 @@ export class RouteTester extends LitElement {
         list-style: none;
         display: grid;
         gap: 4px;
-        font-size: 14px;
+        font-size: var(--type-row);
       }
       li {
         display: grid;
@@ -81,6 +76,7 @@ export class RouteTester extends LitElement {
   @property({ attribute: false }) context!: Pick<PageContext, "link">;
   @property({ attribute: false }) channels: readonly string[] = [];
   @state() private answer: Answer | undefined;
+  @state() private peerKind = "direct";
   @state() private failure: string | undefined;
 
   private async ask(event: SubmitEvent): Promise<void> {
@@ -101,22 +97,25 @@ export class RouteTester extends LitElement {
   private answerView({ agentId, sessionKey, matchedBy, because, binding, broadcast, steps, bindings }: Answer): TemplateResult {
     return html`<div class="answer">
       ${facts([
-        ["Agent", html`<a href=${place("agents", [agentId])}>${agentId}</a>`],
-        ["Session", html`<a href=${place("chat", [sessionKey])}><code>${sessionKey}</code></a>`],
-        ["Decided by", binding === undefined ? matchedBy : html`${matchedBy}, <a href=${place("config", [], { path: binding })}><code>${binding}</code></a>`],
-        ["Session because", because],
-        ["Answered by", broadcast?.map((each) => html`<div>${each.agentId} in <code>${each.sessionKey}</code></div>`)],
+        [t("Agent"), html`<a href=${place("agents", [agentId])}>${agentId}</a>`],
+        [t("Session"), html`<a href=${place("chat", [sessionKey])}><code>${sessionKey}</code></a>`],
+        [
+          t("Decided by"),
+          binding === undefined ? matchedBy : html`${matchedBy}, <a href=${place("config", [], { path: binding })}><code>${binding}</code></a>`,
+        ],
+        [t("Reason for session"), because],
+        [t("Answered by"), broadcast?.map((each) => html`<div>${t`${each.agentId} in`} <code>${each.sessionKey}</code></div>`)],
       ])}
-      <h3>Steps, in order</h3>
+      <h3>${t("Steps, in order")}</h3>
       <ol>
         ${steps.map(({ tier, text, matched }) => this.step(tier, text, matched))}
       </ol>
       ${
         bindings.length === 0
           ? nothing
-          : html`<h3>What became of each binding</h3>
+          : html`<h3>${t("Bindings checked")}</h3>
               <ol>
-                ${bindings.map(({ path, agentId: to, text, matched }) => this.step(path, `to ${to}: ${text}`, matched))}
+                ${bindings.map(({ path, agentId: to, text, matched }) => this.step(path, t`to ${to}: ${text}`, matched))}
               </ol>`
       }
     </div>`;
@@ -124,27 +123,34 @@ export class RouteTester extends LitElement {
 
   protected override render(): TemplateResult {
     const known = this.channels.length > 0 ? this.channels : ["webchat"];
-    if (!this.context.link.has("route.explain")) return missingNote("Testing routes");
+    if (!this.context.link.has("route.explain")) return missingNote(t("Testing routes"));
     return html`<form class="card" @submit=${this.ask}>
       <div class="fields">
-        <label>Channel <input name="channel" required list="channels" value=${known[0] ?? ""} autocomplete="off" /></label>
+        <label>${t("Channel")} <input name="channel" required list="channels" value=${known[0] ?? ""} autocomplete="off" /></label>
         <datalist id="channels">${known.map((id) => html`<option value=${id}></option>`)}</datalist>
-        <label>Account <input name="accountId" placeholder="default" autocomplete="off" /></label>
-        <label
-          >Kind of chat
-          <select name="peerKind">
-            <option value="direct">direct</option>
-            <option value="group">group</option>
-            <option value="channel">channel</option>
-          </select></label
-        >
-        <label>Sender or chat <input name="peerId" placeholder="its id" autocomplete="off" /></label>
+        <label>${t("Account")} <input name="accountId" placeholder=${t("default")} autocomplete="off" /></label>
+        <div class="field">
+          <label for="kind">${t("Chat type")}</label>
+          <oc-select
+            block
+            id="kind"
+            name="peerKind"
+            label=${t("Chat type")}
+            .value=${this.peerKind}
+            .options=${[
+              { value: "direct", label: t("direct") },
+              { value: "group", label: t("group") },
+              { value: "channel", label: t("channel") },
+            ]}
+            @choose=${(event: CustomEvent<string>) => (this.peerKind = event.detail)}
+          ></oc-select>
+        </div>
+        <label>${t("Sender or chat")} <input name="peerId" placeholder=${t("ID")} autocomplete="off" /></label>
       </div>
-      <details>
-        <summary>Threads, guilds, teams, roles</summary>
+      <oc-disclosure label=${t("Threads, guilds, teams, roles")}>
         <div class="fields">${MORE.map(([name, label]) => html`<label>${label} <input name=${name} autocomplete="off" /></label>`)}</div>
-      </details>
-      <button class="primary">Test route</button>
+      </oc-disclosure>
+      <button class="primary">${t("Test route")}</button>
       <div aria-live="polite">
         ${
           this.failure === undefined

@@ -6,18 +6,19 @@ import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { pageLook } from "../../parts/page-look.ts";
 import { place } from "../../shell/router.ts";
+import { t } from "../../words/words.ts";
 
 /** A sender who may write. */
 export type Allowed = MethodResult<"channels.pairing.allowed">["senders"][number];
 
 const POLICIES: Readonly<Record<string, string>> = {
-  pairing: "Approved senders; strangers get a code",
-  allowlist: "Only who is on the list",
-  open: "Senders on the list, without a code",
-  disabled: "Nobody",
+  pairing: t("Approved senders; others get a code"),
+  allowlist: t("Only senders on the list"),
+  open: t("Senders on the list, without a code"),
+  disabled: t("Nobody"),
 };
 
-const SOURCES: Readonly<Record<string, string>> = { pairing: "by a code", command: "by hand", import: "by an earlier system" };
+const SOURCES: Readonly<Record<string, string>> = { pairing: t("paired with a code"), command: t("added manually"), import: t("imported") };
 
 /** Who may write to an account: whom the configuration names, and who was let in. Says `revoke` with the id of who is to go. */
 export class SendersList extends LitElement {
@@ -62,8 +63,8 @@ export class SendersList extends LitElement {
   @property({ type: Boolean }) may = false;
 
   private written(who: string): TemplateResult {
-    const name = who === "*" ? html`<span class="badge warn">everyone</span>` : html`<span class="mono">${who}</span>`;
-    return html`<li>${name} <span class="faint">in the configuration</span></li>`;
+    const name = who === "*" ? html`<span class="badge warn">${t("everyone")}</span>` : html`<span class="mono">${who}</span>`;
+    return html`<li>${name} <span class="faint">${t("in the configuration")}</span></li>`;
   }
 
   private letIn({ senderId, source, addedAtMs }: Allowed): TemplateResult {
@@ -74,8 +75,8 @@ export class SendersList extends LitElement {
         this.may
           ? html`<button
               class="small"
-              title="Remove"
-              aria-label=${`Remove ${senderId}`}
+              title=${t("Remove")}
+              aria-label=${t`Remove ${senderId}`}
               @click=${() => this.dispatchEvent(new CustomEvent("revoke", { detail: senderId }))}
             >
               ${icon("trash", 15)}
@@ -91,10 +92,10 @@ export class SendersList extends LitElement {
       ${
         named.length + paired.length === 0
           ? nothing
-          : html`<ul aria-label="May write">
+          : html`<ul aria-label=${t("Allowed senders")}>
               ${named.map((who) => this.written(who))} ${paired.map((sender) => this.letIn(sender))}
             </ul>`
-      } <a class="faint" href=${place("config", [], { path: this.path })}>Change the list in the configuration</a>`;
+      } <a class="faint" href=${place("config", [], { path: this.path })}>${t("Change the list in the configuration")}</a>`;
   }
 }
 customElements.define("oc-senders-list", SendersList);

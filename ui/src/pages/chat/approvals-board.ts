@@ -2,7 +2,9 @@ import { readableKey, type MethodResult } from "openclaw/client";
 import { createSignal, type Signal } from "../../base/signal.ts";
 import { failureText } from "../../link/failure.ts";
 import type { Link } from "../../link/link.ts";
+import { isOut } from "../../link/state.ts";
 import { titleOf, type SessionRow } from "./sidebar-groups.ts";
+import { t } from "../../words/words.ts";
 
 type Asked = MethodResult<"exec.approval.list">["approvals"][number];
 /** A request that waits for a decision. `until`: when it expires, by this page's own clock: that of the computer may be wrong. */
@@ -11,14 +13,16 @@ export type Decision = "allow-once" | "allow-always" | "deny";
 
 export interface ApprovalsState {
   readonly waiting: readonly Approval[];
+  /** Why the list could not be loaded: `waiting` may lack some. */
+  readonly failure?: string | undefined;
   /** Being sent to the gateway. */
   readonly deciding: ReadonlySet<string>;
   /** What became of requests that this page did not decide about. They go away by themselves. */
   readonly notes: readonly { readonly id: string; readonly text: string; readonly sessionKey: string | null }[];
 }
 
-/** The requests for approval, in step with the gateway. */
-export interface Approvals extends Disposable {
+/** The requests for approval, in step with the gateway: the one place of the page that knows them. */
+export interface Approvals {
   readonly state: Signal<ApprovalsState>;
   load(): Promise<void>;
   /** Rejects when the gateway does not take it: it expired, or someone else was faster. */
@@ -26,7 +30,30 @@ export interface Approvals extends Disposable {
 }
 
 const NOTE_MS = 12_000;
-const DONE: Readonly<Record<Decision, string>> = { "allow-once": "was allowed once", "allow-always": "is always allowed now", deny: "was denied" };
+const DONE: Readonly<Record<Decision, string>> = { "allow-once": t("was allowed once"), "allow-always": t("is now always allowed"), deny: t("was denied") };
+
+/** Who denies what was open when the gateway stopped. */
+const RESTART = "restart";
+const RESTARTED = t("did not run: the gateway restarted");
+
+/** How a request ended that this page did not see end. */
+function endOf({ state, decision, decidedBy }: MethodResult<"exec.approval.history">["entries"][number]): string {
+  if (decidedBy === RESTART) return RESTARTED;
+  if (state === "expired") return t("was not approved in time and will not run");
+  if (state === "cancelled") return t("was withdrawn");
+  const done = DONE[decision as Decision];
+  return done === undefined ? t("is no longer waiting") : `${done}${decidedBy === null ? t(" elsewhere") : t` by ${decidedBy}`}`;
+}
+
+/** What became of requests while this page was not connected, as far as the gateway tells. */
+async function endings(link: ApprovalsDeps["link"], gone: readonly Approval[]): Promise<readonly (readonly [Approval, string])[]> {
+  const asked = link.has("exec.approval.history") ? await link.request("exec.approval.history", { limit: 200 }).catch(() => undefined) : undefined;
+  if (isOut(link.state.value)) return [];
+  return gone.map((one) => {
+    const entry = asked?.entries?.find(({ id }) => id === one.id);
+    return [one, entry ? endOf(entry) : t("is no longer waiting")];
+  });
+}
 
 const shortly = (command: string): string => (command.length > 60 ? `${command.slice(0, 60)}…` : command);
 
@@ -37,7 +64,12 @@ export interface Elsewhere {
   readonly count: number;
 }
 
-function nameIn(rows: readonly SessionRow[], key: string): string {
+/** Requests that are decided in a conversation: its own, and those of none. */
+export const waitingIn = (waiting: readonly Approval[], sessionKey: string): readonly Approval[] =>
+  waiting.filter(({ request }) => request.sessionKey === null || request.sessionKey === sessionKey);
+
+/** What a conversation is called, as the list calls it. */
+export function nameIn(rows: readonly SessionRow[], key: string): string {
   const row = rows.find((one) => one.key === key);
   return row ? titleOf(row) : readableKey(key);
 }
@@ -53,7 +85,7 @@ export function elsewhere(waiting: readonly Approval[], here: string, rows: read
 }
 
 export interface ApprovalsDeps {
-  readonly link: Pick<Link, "has" | "may" | "request" | "on">;
+  readonly link: Pick<Link, "has" | "may" | "request" | "on" | "onFresh" | "state">;
   /** Milliseconds that pass evenly; when they began does not matter. */
   readonly now: () => number;
   readonly later: (work: () => void, ms: number) => void;
@@ -63,6 +95,11 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
   const state = createSignal<ApprovalsState>({ waiting: [], deciding: new Set(), notes: [] });
   const change = (part: Partial<ApprovalsState>): void => state.update((known) => ({ ...known, ...part }));
   const drop = (id: string): void => change({ waiting: state.value.waiting.filter((one) => one.id !== id) });
+  const clear = (): void => change({ waiting: [], failure: undefined, deciding: new Set(), notes: [] });
+  /** Questions of plugins and tools: they are announced as such, and then for clients that know commands only. */
+  const questions = new Set<string>();
+  /** What was decided while the list was on its way. */
+  const ended = new Set<string>();
 
   function note({ id, request }: Approval, text: string): void {
     drop(id);
@@ -75,7 +112,7 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
     if (!approval) return;
     // It was reported again since.
     if (approval.until > now()) return later(() => expire(approval), approval.until - now());
-    note(approval, "was not decided in time and does not run");
+    note(approval, t("was not approved in time and will not run"));
   }
 
   /** `serverNow`: the gateway's time when it reported this. */
@@ -88,25 +125,47 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
     later(() => expire(approval), Math.max(0, approval.until - now()));
   }
 
-  const events = [
-    link.on("exec.approval.requested", (asked) => add({ kind: "exec", ...asked }, asked.createdAtMs)),
-    link.on("exec.approval.resolved", ({ id, decision, resolvedBy }) => {
-      const one = state.value.waiting.find((known) => known.id === id);
-      if (!one) return;
-      if (state.value.deciding.has(id)) return drop(id);
-      note(one, `${DONE[decision]}${resolvedBy === null ? " elsewhere" : ` by ${resolvedBy}`}`);
-    }),
-  ];
+  async function load(): Promise<void> {
+    if (!link.has("exec.approval.list") || !link.may("operator.approvals")) return clear();
+    try {
+      await loadList();
+      change({ failure: undefined });
+    } catch (error) {
+      change({ failure: failureText(error) });
+      throw error;
+    }
+  }
+
+  async function loadList(): Promise<void> {
+    const before = state.value.waiting;
+    ended.clear();
+    const { approvals, nowMs } = await link.request("exec.approval.list", {});
+    const there = new Set(approvals.map(({ id }) => id));
+    // What was asked meanwhile is not on the list yet.
+    const gone = before.filter(({ id }) => !there.has(id) && !ended.has(id));
+    for (const { id } of gone) drop(id);
+    for (const asked of approvals) if (!ended.has(asked.id)) add(asked, nowMs ?? asked.createdAtMs);
+    if (gone.length > 0) void endings(link, gone).then((ends) => ends.forEach(([one, text]) => note(one, text)));
+  }
+
+  link.on("plugin.approval.requested", ({ id }) => void questions.add(id));
+  link.on("exec.approval.requested", (asked) => add({ kind: questions.delete(asked.id) ? "plugin" : "exec", ...asked }, asked.createdAtMs));
+  link.on("exec.approval.resolved", ({ id, decision, resolvedBy }) => {
+    ended.add(id);
+    const one = state.value.waiting.find((known) => known.id === id);
+    if (!one) return;
+    if (state.value.deciding.has(id)) return drop(id);
+    if (resolvedBy === RESTART) return note(one, RESTARTED);
+    note(one, `${DONE[decision]}${resolvedBy === null ? t(" elsewhere") : t` by ${resolvedBy}`}`);
+  });
+  // The next connection asks again.
+  link.onFresh(() => void load().catch(() => undefined));
+  // They are not shown to the user who signs in next.
+  link.state.subscribe((now) => void (isOut(now) && clear()));
 
   return {
     state,
-    async load() {
-      if (!link.has("exec.approval.list") || !link.may("operator.approvals")) return;
-      const { approvals, nowMs } = await link.request("exec.approval.list", {});
-      const there = new Set(approvals.map(({ id }) => id));
-      for (const gone of state.value.waiting.filter(({ id }) => !there.has(id))) note(gone, "was decided elsewhere");
-      for (const asked of approvals) add(asked, nowMs ?? asked.createdAtMs);
-    },
+    load,
     async decide(id, decision) {
       change({ deciding: new Set([...state.value.deciding, id]) });
       try {
@@ -114,14 +173,11 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
         drop(id);
       } catch (error) {
         const one = state.value.waiting.find((known) => known.id === id);
-        if (one && /not found|expired|unknown approval/i.test(failureText(error))) return note(one, "was already decided, or ran out of time");
+        if (one && /not found|expired|unknown approval/i.test(failureText(error))) return note(one, t("was already decided or has expired"));
         throw error;
       } finally {
         change({ deciding: new Set([...state.value.deciding].filter((other) => other !== id)) });
       }
-    },
-    [Symbol.dispose]() {
-      for (const event of events) event[Symbol.dispose]();
     },
   };
 }

@@ -2,6 +2,8 @@ import { css, html, LitElement, nothing, type PropertyValues, type TemplateResul
 import { property, query, state } from "lit/decorators.js";
 import { plural } from "../../base/figures.ts";
 import { sheet } from "../../look/sheet.ts";
+import { commandPieces } from "./approval-risk.ts";
+import { t } from "../../words/words.ts";
 
 /** Pixels that may be missing at the end: browsers round. */
 const NEAR = 4;
@@ -17,15 +19,29 @@ export class ApprovalCommand extends LitElement {
       }
       pre {
         margin: 0;
-        padding: 8px 10px;
+        padding: 6px 0;
         max-height: 30vh;
         overflow: auto;
-        background: var(--code);
+        font-size: var(--type-ui);
+        line-height: 20px;
         border: 1px solid transparent;
         border-radius: var(--radius-small);
         white-space: pre-wrap;
         overflow-wrap: anywhere;
         scrollbar-gutter: stable;
+      }
+      code {
+        font-size: inherit;
+      }
+      b {
+        font-weight: 600;
+      }
+      mark {
+        margin: 0 -3px;
+        padding: 1px 3px;
+        color: var(--bad);
+        background: var(--bad-soft);
+        border-radius: 3px;
       }
       pre.long {
         overflow-y: scroll;
@@ -39,7 +55,7 @@ export class ApprovalCommand extends LitElement {
       }
       .rest {
         margin-top: 6px;
-        font-size: 13px;
+        font-size: var(--type-ui);
       }
     `,
   ];
@@ -82,20 +98,23 @@ export class ApprovalCommand extends LitElement {
 
   protected override render(): TemplateResult {
     const { long, unfolded, below, text } = this;
-    const rest = below > 0 ? `about ${plural(below, "line")} below` : "all of it was shown";
+    const rest = below > 0 ? t`about ${plural(below, t("line"), t("lines"))} below` : t("shown in full");
     return html`<pre
         class="${long && !unfolded ? "long" : ""} ${unfolded ? "all" : ""}"
         tabindex="0"
         role="group"
-        aria-label="What will run"
+        aria-label=${t("What will run")}
         @scroll=${() => this.measure()}
-      >
-${text}</pre>
+      ><code>${commandPieces(text).map(({ kind, text: piece }) => (kind === "plain" ? piece : kind === "danger" ? html`<mark>${piece}</mark>` : html`<b>${piece}</b>`))}</code></pre>
       ${
         long
           ? html`<div class="rest row wrap">
-              <span class="grow">${plural(text.split("\n").length, "line")}, ${plural(text.length, "character")}: ${rest}</span>
-              <button class="small" aria-expanded=${unfolded} @click=${() => (this.unfolded = !unfolded)}>${unfolded ? "Show less" : "Show all of it"}</button>
+              <span class="grow"
+                >${plural(text.split("\n").length, t("line"), t("lines"))}, ${plural(text.length, t("character"), t("characters"))}: ${rest}</span
+              >
+              <button class="small" aria-expanded=${unfolded} @click=${() => (this.unfolded = !unfolded)}>
+                ${unfolded ? t("Show less") : t("Show in full")}
+              </button>
             </div>`
           : nothing
       }`;

@@ -2,11 +2,13 @@ import { css, html, LitElement, nothing, type PropertyValues, type TemplateResul
 import { property, query, state } from "lit/decorators.js";
 import { keyed } from "lit/directives/keyed.js";
 import type { EventPayload } from "openclaw/client";
+import { randomId } from "../../base/random-id.ts";
 import { failureText } from "../../link/failure.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import type { PageContext } from "../../shell/context.ts";
 import type { FromFrame, ToFrame, UserAction } from "../../canvas/frame-messages.ts";
+import { t } from "../../words/words.ts";
 
 type View = Omit<EventPayload<"canvas.changed">, "sessionKey" | "reset">;
 
@@ -53,7 +55,7 @@ export class CanvasPanel extends LitElement {
         border-bottom: 1px solid var(--line);
       }
       h2 {
-        font-size: 15px;
+        font-size: var(--type-reading);
       }
       iframe {
         width: 100%;
@@ -160,7 +162,7 @@ export class CanvasPanel extends LitElement {
   }
 
   private forward({ id, sessionKey, command, params }: EventPayload<"canvas.request">): void {
-    if (sessionKey !== this.sessionKey || !this.view?.visible) return void this.answer(id, { error: "this page does not show the canvas now" });
+    if (sessionKey !== this.sessionKey || !this.view?.visible) return void this.answer(id, { error: t("the canvas is not open on this page") });
     if (command === "eval") return this.ask({ openclaw: "eval", id, javaScript: String(params["javaScript"]) });
     const format = params["format"] === "jpeg" || params["format"] === "jpg" ? "jpeg" : "png";
     const [maxWidth, quality, delayMs] = [numberIn(params, "maxWidth", 1600), numberIn(params, "quality", 0.85), numberIn(params, "delayMs", 0)];
@@ -195,7 +197,7 @@ export class CanvasPanel extends LitElement {
     const sent = actionOf(action);
     if (!sent || !navigator.userActivation.isActive || this.shadowRoot?.activeElement !== this.frame) return;
     try {
-      await this.context.link.request("canvas.action", { sessionKey: this.sessionKey, ...sent, idempotencyKey: crypto.randomUUID() });
+      await this.context.link.request("canvas.action", { sessionKey: this.sessionKey, ...sent, idempotencyKey: randomId() });
     } catch (error) {
       this.context.toasts.warn(failureText(error));
     }
@@ -203,7 +205,7 @@ export class CanvasPanel extends LitElement {
 
   private readonly close = (): void => {
     const { sessionKey } = this;
-    void this.context.link.request("canvas.invoke", { sessionKey, command: "canvas.hide", idempotencyKey: crypto.randomUUID() }).catch(() => undefined);
+    void this.context.link.request("canvas.invoke", { sessionKey, command: "canvas.hide", idempotencyKey: randomId() }).catch(() => undefined);
   };
 
   private get address(): string {
@@ -213,12 +215,12 @@ export class CanvasPanel extends LitElement {
 
   protected override render(): TemplateResult | typeof nothing {
     if (!this.isOpen) return nothing;
-    return html`<section aria-label="Canvas">
+    return html`<section aria-label=${t("Canvas")}>
       <header>
-        <h2>Canvas</h2>
-        <button class="plain" aria-label="Close canvas" title="Close canvas" @click=${this.close}>${icon("close")}</button>
+        <h2>${t("Canvas")}</h2>
+        <button class="plain" aria-label=${t("Close canvas")} title=${t("Close canvas")} @click=${this.close}>${icon("close")}</button>
       </header>
-      ${keyed(this.address, html`<iframe title="Canvas" sandbox="allow-scripts allow-forms" referrerpolicy="no-referrer" src=${this.address}></iframe>`)}
+      ${keyed(this.address, html`<iframe title=${t("Canvas")} sandbox="allow-scripts allow-forms" referrerpolicy="no-referrer" src=${this.address}></iframe>`)}
     </section>`;
   }
 }

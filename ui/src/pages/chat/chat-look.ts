@@ -4,7 +4,7 @@ import { css } from "lit";
 export const chatLook = css`
   .frame {
     display: grid;
-    grid-template-columns: 272px minmax(0, 1fr) auto;
+    grid-template-columns: 284px minmax(0, 1fr) auto;
     grid-template-rows: minmax(0, 1fr);
     height: 100%;
   }
@@ -31,14 +31,24 @@ export const chatLook = css`
     height: 100%;
   }
   .foot {
+    position: relative;
     width: 100%;
-    max-width: 860px;
+    max-width: 760px;
     margin: 0 auto;
-    padding: 6px 16px 10px;
+    padding: 0 20px 12px;
   }
-  .waits {
+  /* What scrolls away under the box fades. */
+  .foot::before {
+    content: "";
+    position: absolute;
+    inset: -24px 0 auto;
+    height: 24px;
+    background: linear-gradient(transparent, var(--paper));
+    pointer-events: none;
+  }
+  .waits:not(:empty) {
     margin: 0 10px 6px;
-    font-size: 13px;
+    font-size: var(--type-small);
   }
   dialog.drawer {
     width: min(320px, 88vw);
@@ -50,6 +60,10 @@ export const chatLook = css`
     background: var(--sunken);
     border: 0;
     box-shadow: var(--shadow-high);
+  }
+  dialog.drawer[open] {
+    display: grid;
+    grid-template-rows: minmax(0, 1fr) auto;
   }
   dialog.drawer::backdrop {
     background: var(--veil);
@@ -65,7 +79,10 @@ export const chatLook = css`
   }
   @media (max-width: 720px) {
     .foot {
-      padding: 4px 8px 6px;
+      padding: 0 8px 8px;
+    }
+    oc-thinking-picker {
+      display: none;
     }
   }
 `;

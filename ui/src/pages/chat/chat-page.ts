@@ -6,47 +6,53 @@ import { keep } from "../../base/keep.ts";
 import { isWriting } from "../../base/writing.ts";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
-import { Page } from "../../shell/page.ts";
-import { place } from "../../shell/router.ts";
+import type { Looks } from "../../parts/avatar-facts.ts";
+import { isInDialog, modal } from "../../parts/modal.ts";
 import "./approvals.ts";
-import { createApprovals, type Approvals, type Decision } from "./approvals-board.ts";
+import { waitingIn, type Approval, type Decision } from "./approvals-board.ts";
 import "./canvas-panel.ts";
+import "./branch-edit.ts";
+import type { EditMessage } from "./branch-edit.ts";
+import { ChatTalk } from "./chat-talk.ts";
+import { chatFacts, type ChatFacts } from "./chat-facts.ts";
 import { chatLook } from "./chat-look.ts";
-import { chatTitle, chatView, queuedOf, sameView, takenAway, untilNoneWaits, type ChatView } from "./chat-view.ts";
+import { createSame } from "./chat-same.ts";
+import { chatView, sameView, type QueuedMessage } from "./chat-view.ts";
 import "./composer.ts";
-import type { Composer } from "./composer.ts";
 import type { Command } from "./composer-commands.ts";
+import { loadContext, loadModelChoices, settingsBar } from "./composer-settings.ts";
+import { deletedNotice } from "./deleted-notice.ts";
+import { deletions, type Deletion } from "./deletions.ts";
 import "./greeting.ts";
 import "./header.ts";
-import type { HeaderFacts } from "./header.ts";
 import "./keys-help.ts";
 import type { KeysHelp } from "./keys-help.ts";
 import type { ContextAnswer } from "./meter-parts.ts";
-import { createConversation, type Conversation, type Draft } from "./model/conversation.ts";
+import { createConversation, type Draft } from "./model/conversation.ts";
 import { createOutbox } from "./model/outbox.ts";
 import { createOpenRow, type OpenRow } from "./open-row.ts";
-import { chosenModel, modelChoices, type ChosenModel, type ModelChoice } from "./pickers-models.ts";
+import { chosenModel, type ChosenModel, type ModelChoice } from "./pickers-models.ts";
+import "./queue.ts";
+import type { QueueWish } from "./queue.ts";
 import { act, type SessionAction } from "./session-actions.ts";
 import "./sidebar.ts";
-import { agentOf, newSessionKey, type SessionRow } from "./sidebar-groups.ts";
-import { createSessions, type Sessions } from "./sidebar-sessions.ts";
+import type { ListAction } from "./sidebar-actions.ts";
+import type { SessionRow } from "./sidebar-groups.ts";
+import { createSessions, type ListView } from "./sidebar-sessions.ts";
 import "./talk-button.ts";
 import "./transcript.ts";
+import { t } from "../../words/words.ts";
 
 const NARROW = "(max-width: 900px)";
 /** Where a keyboard comes up when a box has the focus, it is not given one unasked. */
 const KEYBOARD = "(hover: hover) and (pointer: fine)";
-/** What waited behind a run that was stopped has ended by then. */
-const STOPPED_WITHIN_MS = 30_000;
-const EDITED = "This will be a new message. What was said before stays in the conversation, and the agent still sees it.";
+/** Uses an answer when it comes; without it the page shows less. */
+const quietly = <T>(answer: Promise<T>, use: (answer: T) => unknown): Promise<unknown> => answer.then(use, () => undefined);
 
 /** One conversation, and the others beside it. */
-export class ChatPage extends Page {
+export class ChatPage extends ChatTalk {
   static override styles = [sheet, chatLook];
-  @state() private conversation!: Conversation;
-  @state() private view!: ChatView;
   @state() private folded = keep.text("sessions") === "folded";
-  @state() private drawer = false;
   @state() private commands: readonly Command[] = [];
   @state() private agents: MethodResult<"agents.list">["agents"] = [];
   @state() private models: readonly ModelChoice[] | undefined;
@@ -54,12 +60,12 @@ export class ChatPage extends Page {
   @state() private memory: ContextAnswer | undefined;
   @state() private memoryError = "";
   @state() private compacting = false;
-  @query("oc-composer") private composer!: Composer;
   @query("oc-keys-help") private help!: KeysHelp;
-  private sessions!: Sessions;
+  @query("oc-edit-message") private editor!: EditMessage;
   private openRow!: OpenRow;
-  private approvals!: Approvals;
   private heard: Disposable | undefined;
+  private readonly looks = createSame<Looks>();
+  private readonly waits = createSame<readonly Approval[]>();
   private readonly narrow = matchMedia(NARROW);
   private readonly again = (): void => this.requestUpdate();
 
@@ -67,30 +73,22 @@ export class ChatPage extends Page {
     const { link } = this.context;
     this.sessions = createSessions(link);
     this.openRow = createOpenRow(link, this.sessions.state);
-    this.approvals = createApprovals({ link, now: () => performance.now(), later: (work, ms) => void setTimeout(work, ms) });
     this.follow();
     super.connectedCallback();
-    for (const held of [this.sessions, this.approvals, this.sessions.state.subscribe(this.again), this.approvals.state.subscribe(this.again)])
-      this.during(held);
+    for (const held of [this.sessions, this.sessions.state.subscribe(this.again), this.context.approvals.state.subscribe(this.again)]) this.during(held);
     for (const held of [this.openRow, this.openRow.state.subscribe(this.again), link.state.subscribe(this.again)]) this.during(held);
     this.narrow.addEventListener("change", this.again);
+    addEventListener("storage", this.again);
     addEventListener("keydown", this.key);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.narrow.removeEventListener("change", this.again);
+    removeEventListener("storage", this.again);
     removeEventListener("keydown", this.key);
     this.heard?.[Symbol.dispose]();
     this.conversation.close();
-  }
-
-  private get mainKey(): string {
-    return this.context.link.hello?.snapshot.sessionDefaults?.mainSessionKey ?? "agent:main:main";
-  }
-
-  private get defaultAgentId(): string {
-    return this.context.link.hello?.snapshot.sessionDefaults?.defaultAgentId ?? "main";
   }
 
   private get row(): SessionRow | undefined {
@@ -110,9 +108,14 @@ export class ChatPage extends Page {
     this.openRow.follow("");
     this.memory = undefined;
     this.memoryError = "";
+    this.gone = undefined;
     this.heard = conversation.state.subscribe((now) => {
       const view = chatView(now);
       if (sameView(view, this.view)) return;
+      if (view.kept ? this.gone !== undefined : this.view.kept) {
+        this.gone = view.kept ? undefined : this.facts.title;
+        this.sessions.refresh();
+      }
       // What was measured before a run says nothing of what is there after it.
       if (view.running !== this.view.running) this.memory = undefined;
       this.view = view;
@@ -125,17 +128,8 @@ export class ChatPage extends Page {
     const { link } = this.context;
     await Promise.all([
       this.sessions.load(),
-      this.approvals.load().catch(() => undefined),
-      link.has("commands.list")
-        ? link.request("commands.list", {}).then(
-            ({ commands }) => (this.commands = commands),
-            () => undefined,
-          )
-        : undefined,
-      link.request("agents.list", {}).then(
-        ({ agents }) => (this.agents = agents),
-        () => undefined,
-      ),
+      link.has("commands.list") ? quietly(link.request("commands.list", {}), ({ commands }) => (this.commands = commands)) : undefined,
+      quietly(link.request("agents.list", {}), ({ agents }) => (this.agents = agents)),
     ]);
   }
 
@@ -158,8 +152,6 @@ export class ChatPage extends Page {
   }
 
   protected override updated(): void {
-    const drawer = this.renderRoot.querySelector<HTMLDialogElement>("dialog.drawer");
-    if (drawer && !drawer.open) drawer.showModal();
     if (!document.hidden) this.sessions.markSeen(this.view.sessionKey);
   }
 
@@ -170,7 +162,7 @@ export class ChatPage extends Page {
       return this.begin();
     }
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (!plain || isWriting(event.composedPath()[0]) || this.renderRoot.querySelector("dialog[open]")) return;
+    if (!plain || isWriting(event.composedPath()[0]) || isInDialog(event)) return;
     if (event.key === "/") this.composer.focus();
     else if (event.key === "?") this.help.open();
     else if (event.key === "Escape" && this.view.running) void this.stop();
@@ -178,66 +170,29 @@ export class ChatPage extends Page {
     event.preventDefault();
   };
 
-  private begin(): void {
-    const random = (): number => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;
-    this.drawer = false;
-    this.context.router.go(place("chat", [newSessionKey(agentOf(this.view.sessionKey, this.defaultAgentId), random)]));
-    void this.updateComplete.then(() => this.composer.focus());
-  }
-
-  /** A message is to be changed and sent again. What is in the box is not lost for it unasked. */
-  private async edit(draft: Draft): Promise<void> {
-    const { conversation } = this;
-    const question = {
-      title: "Replace what you have written?",
-      body: "There is a message in the box that was not sent. The one to be edited takes its place.",
-      yes: "Replace it",
-      no: "Keep it",
-      danger: true,
-    };
-    if (this.composer.filled && !(await this.context.dialogs.confirm(question))) return;
-    if (conversation === this.conversation) await this.composer.rewrite(draft, EDITED);
-  }
+  /** Files can be dropped anywhere on the chat. */
+  private readonly drag = (event: DragEvent): void => this.composer.drag(event);
 
   private fold(): void {
-    if (this.narrow.matches) {
-      this.drawer = !this.drawer;
-      return;
-    }
+    if (this.narrow.matches) return void (this.drawer = !this.drawer);
     this.folded = !this.folded;
     keep.setText("sessions", this.folded ? "folded" : undefined);
   }
 
-  /** Ends the runs. The gateway takes away what waited behind them, too: it comes back into the box. */
-  private readonly stop = async (): Promise<void> => {
-    const { conversation } = this;
-    const queued = queuedOf(conversation.state.value);
-    await this.attempt(() => conversation.stop());
-    if (queued.length === 0) return;
-    await conversation.refresh().catch(() => undefined);
-    await untilNoneWaits(conversation.state, queued, STOPPED_WITHIN_MS);
-    const lost = takenAway(queued, conversation.state.value);
-    if (lost.length === 0 || conversation !== this.conversation) return;
-    await this.composer.giveBack(lost.map(({ text }) => text).join("\n\n"), "What waited for its turn was stopped, too. It is back in the box.");
-  };
-
   private async act(action: SessionAction): Promise<void> {
     const { sessionKey } = this.view;
     this.compacting ||= action.do === "compact";
-    await this.attempt(() => act(action, { context: this.context, key: sessionKey, title: this.facts.title }));
+    const { title } = this.facts;
+    const changed = (): void => void Promise.all([this.sessions.load(), this.conversation.refresh()]);
+    await this.attempt(() => act(action, { context: this.context, key: sessionKey, title, label: this.row?.label, changed }));
     if (action.do === "compact") this.compacting = false;
     this.memory = undefined;
     await Promise.all([this.sessions.load(), this.conversation.refresh()]);
   }
 
   private async loadModels(): Promise<void> {
-    const { link } = this.context;
     try {
-      const [{ models }, status] = await Promise.all([
-        link.request("models.list", {}),
-        link.has("setup.status") ? link.request("setup.status", {}).catch(() => undefined) : undefined,
-      ]);
-      this.models = modelChoices(models, status?.providers ?? [], this.facts.model);
+      this.models = await loadModelChoices(this.context.link, this.facts.model);
       this.modelsError = "";
     } catch (error) {
       this.modelsError = failureText(error);
@@ -247,37 +202,18 @@ export class ChatPage extends Page {
   private async loadMemory(): Promise<void> {
     const { link } = this.context;
     const { sessionKey } = this.view;
-    if (!link.has("sessions.context")) {
-      this.memoryError = "this gateway does not tell.";
-      return;
-    }
     try {
-      const memory = await link.request("sessions.context", { key: sessionKey });
+      const memory = await loadContext(link, sessionKey);
       if (sessionKey === this.view.sessionKey) this.memory = memory;
     } catch (error) {
       this.memoryError = failureText(error);
     }
   }
 
-  private get facts(): HeaderFacts {
-    const { row, view } = this;
+  private get facts(): ChatFacts {
     const { link } = this.context;
-    const { defaults, answering } = this.sessions.state.value;
-    const agentId = agentOf(view.sessionKey, this.defaultAgentId);
-    const agent = this.agents.find(({ id }) => id.toLowerCase() === agentId);
-    const [provider, model] = row?.model ? [row.modelProvider, row.model] : [defaults.modelProvider, defaults.model];
-    const mayChange = link.may("operator.admin");
-    return {
-      key: view.sessionKey,
-      title: chatTitle(row, view),
-      agent: agent?.identity?.name ?? agent?.name ?? agentId,
-      row,
-      model: model ? [provider, model].filter(Boolean).join("/") : (answering?.model ?? ""),
-      total: row?.contextTokens ?? defaults.contextTokens ?? undefined,
-      mayChange,
-      mayDelete: mayChange && view.sessionKey !== this.mainKey,
-      canExport: link.has("sessions.export"),
-    };
+    const { row, view, agents, mainKey, defaultAgentId } = this;
+    return chatFacts({ link, row, view, agents, mainKey, defaultAgentId, sessions: this.sessions.state.value });
   }
 
   /** The model of this conversation, where it is not the one that answers everywhere else. */
@@ -289,67 +225,115 @@ export class ChatPage extends Page {
     return html`<oc-chat-sidebar
       .sessions=${this.sessions.state.value}
       .current=${this.view.sessionKey}
+      .asking=${new Set(this.context.approvals.state.value.waiting.map(({ request }) => request.sessionKey))}
+      ?may=${this.context.link.may("operator.admin")}
+      @act=${({ detail }: CustomEvent<ListAction>) => void this.actOnList(detail)}
+      .deleted=${deletions()}
+      @restore=${({ detail }: CustomEvent<Deletion>) => this.restore(detail)}
+      @view=${({ detail }: CustomEvent<ListView>) => this.sessions.show(detail)}
+      @folder=${({ detail }: CustomEvent<{ name: string; isOpen: boolean }>) => this.sessions.openFolder(detail.name, detail.isOpen)}
+      @more-hits=${() => this.sessions.moreHits()}
       .defaultAgentId=${this.defaultAgentId}
       ?drawer=${drawer}
       @new-chat=${this.begin}
       @fold=${this.fold}
       @left=${() => (this.drawer = false)}
       @search=${({ detail }: CustomEvent<{ words: string }>) => this.sessions.search(detail.words)}
-      @more=${() => this.sessions.more()}
-      @automation=${({ detail }: CustomEvent<boolean>) => this.sessions.openAutomation(detail)}
+      @more=${({ detail }: CustomEvent<string>) => this.sessions.more(detail)}
+      @more-found=${() => this.sessions.moreFound()}
       @retry=${() => void this.sessions.load()}
     ></oc-chat-sidebar>`;
   }
 
   private log(): TemplateResult {
-    const { answering } = this.sessions.state.value;
+    const approvals = this.context.approvals.state.value;
     if (this.view.empty) {
       return html`<oc-greeting
-        .answering=${answering}
+        .answering=${this.sessions.state.value.answering}
         .chosen=${this.chosen}
+        .agent=${this.facts.agent.name}
         ?again=${this.view.sessionKey !== this.mainKey}
         ?disabled=${!this.context.link.may("operator.write")}
-        @example=${({ detail }: CustomEvent<{ text: string }>) => this.conversation.send({ text: detail.text, attachments: [] })}
+        @example=${({ detail }: CustomEvent<{ text: string }>) => void this.send({ text: detail.text, attachments: [] })}
       ></oc-greeting>`;
     }
     return html`<oc-transcript
       .conversation=${this.conversation}
       .context=${this.context}
+      .agent=${this.looks.same(this.facts.agent)}
+      .approvals=${this.waits.same(waitingIn(approvals.waiting, this.view.sessionKey))}
+      .deciding=${approvals.deciding}
+      .wantedAt=${Number(this.route.query.get("at")) || undefined}
       .wanted=${this.route.query.get("run") ?? this.route.query.get("entry") ?? undefined}
-      @edit-message=${({ detail }: CustomEvent<Draft>) => void this.edit(detail)}
+      @stop=${this.stop}
+      @edit-message=${({ detail }: CustomEvent<Draft>) => this.editor.open(detail)}
+      @keep-prompt=${({ detail }: CustomEvent<string>) => void this.composer.manage(detail)}
     ></oc-transcript>`;
   }
 
   private foot(): TemplateResult {
     const { link } = this.context;
     const { running, sessionKey, lastOwn, unsent, queued } = this.view;
-    const waits = [
-      unsent > 0 ? `${plural(unsent, "message")} waiting for the connection` : "",
-      queued > 0 && running ? `${plural(queued, "message")} waiting for the answer to end` : "",
-    ];
+    const waits = unsent > 0 ? t`${plural(unsent, t("message"), t("messages"))} waiting for the connection` : "";
+    const { agent } = this.facts;
     return html`<div class="foot">
       <oc-approvals
-        .approvals=${this.approvals.state.value}
+        .approvals=${this.context.approvals.state.value}
         .sessionKey=${sessionKey}
         .rows=${this.sessions.state.value.rows}
         .may=${link.may("operator.approvals")}
-        @decide=${({ detail }: CustomEvent<{ id: string; decision: Decision }>) => void this.attempt(() => this.approvals.decide(detail.id, detail.decision))}
+        ?alone=${this.view.empty}
       ></oc-approvals>
-      <p class="waits soft" role="status">${waits.filter(Boolean).join(" · ")}</p>
+      <p class="waits soft" role="status">${waits}</p>
+      ${
+        this.gone === undefined
+          ? nothing
+          : deletedNotice(
+              this.gone,
+              deletions().find(({ key }) => key === sessionKey),
+              this,
+            )
+      }
       <oc-composer
         .sessionKey=${sessionKey}
         .shelf=${this.context.shelf}
-        .offer=${this.conversation.offer}
-        .limit=${link.hello?.policy.maxPayload}
+        .offer=${this.offer}
+        .context=${this.context}
+        .agentId=${agent.id}
         .commands=${this.commands}
         .lastOwn=${lastOwn}
         ?running=${running}
         .connected=${link.state.value.kind === "open"}
         .may=${link.may("operator.write")}
-        @send=${({ detail }: CustomEvent<Draft>) => this.conversation.send(detail)}
+        .invitation=${t`Message ${agent.name}, / for commands, @ for files`}
+        @send=${({ detail }: CustomEvent<Draft>) => void this.send(detail)}
         @stop=${this.stop}
       >
-        <oc-talk-button slot="talk" .link=${link} .conversation=${this.conversation} .may=${link.may("operator.write")}></oc-talk-button>
+        <oc-queue
+          slot="queue"
+          .messages=${running ? queued : []}
+          .canSteer=${link.has("chat.steer")}
+          .canFetch=${link.has("chat.queued")}
+          .may=${link.may("operator.write")}
+          @queue=${({ detail }: CustomEvent<{ wish: QueueWish; message: QueuedMessage; done: () => void }>) => void this.changeQueue(detail)}
+        ></oc-queue>
+        ${settingsBar({
+          facts: this.facts,
+          models: this.models,
+          modelsError: this.modelsError,
+          memory: this.memory,
+          memoryError: this.memoryError,
+          compacting: this.compacting,
+          loadModels: () => void this.loadModels(),
+          loadMemory: () => void this.loadMemory(),
+          act: (action) => void this.act(action),
+        })}
+        <oc-talk-button
+          slot="talk"
+          .link=${link}
+          .conversation=${this.conversation}
+          .may=${link.may("operator.write") && this.gone === undefined}
+        ></oc-talk-button>
       </oc-composer>
     </div>`;
   }
@@ -358,20 +342,19 @@ export class ChatPage extends Page {
     const drawer = this.narrow.matches;
     const beside = !drawer && !this.folded;
     return html`<div class="frame ${beside ? "" : "alone"}">
-        ${beside ? html`<aside aria-label="Conversations">${this.sidebar(false)}</aside>` : nothing}
-        <div class="talk">
+        ${beside ? html`<aside aria-label=${t("Conversations")}>${this.sidebar(false)}</aside>` : nothing}
+        <div
+          class="talk"
+          @dragover=${this.drag}
+          @dragleave=${this.drag}
+          @drop=${this.drag}
+          @decide=${({ detail }: CustomEvent<{ id: string; decision: Decision }>) => void this.attempt(() => this.context.approvals.decide(detail.id, detail.decision))}
+        >
           <oc-chat-header
             .facts=${this.facts}
-            .models=${this.models}
-            .modelsError=${this.modelsError}
-            .memory=${this.memory}
-            .memoryError=${this.memoryError}
-            ?compacting=${this.compacting}
             ?unlisted=${!beside}
             @list=${this.fold}
             @help=${() => this.help.open()}
-            @models=${() => void this.loadModels()}
-            @context=${() => void this.loadMemory()}
             @action=${({ detail }: CustomEvent<SessionAction>) => void this.act(detail)}
           ></oc-chat-header>
           <div class="log">${this.log()}</div>
@@ -381,16 +364,18 @@ export class ChatPage extends Page {
         ${
           drawer && this.drawer
             ? html`<dialog
+                ${modal()}
                 class="drawer"
-                aria-label="Conversations"
+                aria-label=${t("Conversations")}
                 @close=${() => (this.drawer = false)}
                 @click=${(event: Event) => event.target === event.currentTarget && (this.drawer = false)}
               >
-                ${this.sidebar(true)}
+                ${this.sidebar(true)}<oc-tab-bar .context=${this.context} @leave=${() => (this.drawer = false)}></oc-tab-bar>
               </dialog>`
             : nothing
         }
       </div>
+      <oc-edit-message ?running=${this.view.running} @send=${({ detail }: CustomEvent<Draft>) => void this.send(detail)}></oc-edit-message>
       <oc-keys-help></oc-keys-help>`;
   }
 }

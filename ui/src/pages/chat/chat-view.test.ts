@@ -32,7 +32,7 @@ test("a run that has ended runs no longer", () => {
 
 test("waiting messages are distinguished: for the connection, and for their turn", () => {
   const view = chatView({ ...quiet, runs: [run], pending: [pending, { ...pending, runId: "r1" }, { ...pending, runId: "r3", state: "unsent" }] });
-  expect([view.queued, view.unsent]).toEqual([1, 1]);
+  expect([view.queued.map(({ runId }) => runId), view.unsent]).toEqual([["r2"], 1]);
 });
 
 test("the last own message is the newest that waits, else the newest in the transcript", () => {

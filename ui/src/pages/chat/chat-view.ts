@@ -1,7 +1,9 @@
 import type { Signal } from "../../base/signal.ts";
 import { firstWords } from "./model/again.ts";
 import type { ConversationState } from "./model/conversation.ts";
+import { withoutFileLines } from "./model/said.ts";
 import { isMain, titleOf, type SessionRow } from "./sidebar-groups.ts";
+import { t } from "../../words/words.ts";
 
 /** What the frame of the chat needs to know of its conversation. It changes seldom; the conversation while an answer streams, often. */
 export interface ChatView {
@@ -15,7 +17,7 @@ export interface ChatView {
   /** Messages that wait for the connection. */
   readonly unsent: number;
   /** Messages that the gateway has and has not begun with. */
-  readonly queued: number;
+  readonly queued: readonly QueuedMessage[];
   /** The newest thing that was said here by the owner. */
   readonly lastOwn: string;
   /** How it began, as far as that is known. */
@@ -23,6 +25,9 @@ export interface ChatView {
 }
 
 type Pending = ConversationState["pending"][number];
+
+/** A message that waits until the answer before it is finished. */
+export type QueuedMessage = Pick<Pending, "runId" | "text" | "images">;
 
 const textOf = (content: readonly unknown[]): string =>
   content
@@ -38,10 +43,13 @@ function lastOwn({ entries, pending }: ConversationState): string {
   return entry && !entry.cut ? textOf(entry.content) : "";
 }
 
+/** What was said beside the files; of files alone, their names. */
+const ownWords = (text: string): string => withoutFileLines(text).words || text;
+
 function opening({ entries, pending, moreBefore }: ConversationState): string {
   if (moreBefore) return "";
   const first = entries.find(({ kind, content }) => kind === "user" && textOf(content).trim() !== "");
-  return firstWords(first ? textOf(first.content) : (pending.find(({ text }) => text.trim() !== "")?.text ?? ""));
+  return firstWords(first ? ownWords(textOf(first.content)) : (pending.find(({ text }) => text.trim() !== "")?.text ?? ""));
 }
 
 /** What the gateway calls a session in which nothing was said yet: the beginning of its id, and the day. */
@@ -51,8 +59,8 @@ const isPlaceholder = (title: string, { sessionId }: SessionRow): boolean =>
 /** What the open conversation is called: its name, else how it begins. */
 export function chatTitle(row: SessionRow | undefined, view: Pick<ChatView, "sessionKey" | "opening">): string {
   const named = row !== undefined && [row.label, row.displayName, row.subject, row.derivedTitle].some((name) => name?.trim() && !isPlaceholder(name, row));
-  if (named || isMain(view.sessionKey)) return row ? titleOf(row) : "Main chat";
-  return view.opening || "New chat";
+  if (named || isMain(view.sessionKey)) return row ? titleOf(row) : t("Main chat");
+  return view.opening || t("New chat");
 }
 
 /** What is seen of a conversation from its frame. */
@@ -64,14 +72,17 @@ export function chatView(state: ConversationState): ChatView {
     kept: sessionId !== undefined,
     empty: !loading && error === undefined && [entries, pending, runs, asides].every(({ length }) => length === 0),
     unsent: pending.filter((one) => one.state === "unsent").length,
-    queued: queuedOf(state).length,
+    queued: queuedOf(state).map(({ runId, text, images }) => ({ runId, text, images })),
     lastOwn: lastOwn(state),
     opening: opening(state),
   };
 }
 
 /** True when the frame would look the same. */
-export const sameView = (a: ChatView, b: ChatView): boolean => (Object.keys(a) as (keyof ChatView)[]).every((name) => a[name] === b[name]);
+export function sameView(a: ChatView, b: ChatView): boolean {
+  const sameQueue = a.queued.length === b.queued.length && a.queued.every(({ runId, text }, at) => b.queued[at]?.runId === runId && b.queued[at].text === text);
+  return sameQueue && (Object.keys(a) as (keyof ChatView)[]).every((name) => name === "queued" || a[name] === b[name]);
+}
 
 /** Runs that answer, or did. One that was stopped before it began only reports its end. */
 const begun = (runs: ConversationState["runs"]): ConversationState["runs"] => runs.filter(({ ended, parts }) => ended?.how !== "aborted" || parts.length > 0);

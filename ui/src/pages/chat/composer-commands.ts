@@ -1,4 +1,5 @@
 import type { MethodResult } from "openclaw/client";
+import type { IconName } from "../../look/icons.ts";
 
 export type Command = MethodResult<"commands.list">["commands"][number];
 
@@ -10,6 +11,14 @@ export interface Completion {
   readonly detail: string;
   /** Nothing has to follow: Enter may send it. */
   readonly whole: boolean;
+  /** What it is, where it is no command. */
+  readonly icon?: IconName;
+  /** What is selected in the box then; without it the caret is at the end. */
+  readonly select?: readonly [from: number, to: number];
+  /** It is a prompt: Tab goes to the next placeholder in it. */
+  readonly prompt?: true;
+  /** It does something else and leaves the box empty. */
+  readonly run?: () => void;
 }
 
 const usage = ({ args }: Command): string => args.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(" ");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fileSize, fitted, fittingFiles, keptFiles, MAX_FILES, messageWith, takeFiles, type AttachedFile } from "./composer-files.ts";
+import { sizeOfFiles, fitted, fittingFiles, keptFiles, MAX_FILES, messageWith, takeFiles, type AttachedFile } from "./composer-files.ts";
 
 const text = (name: string, content: string | Uint8Array<ArrayBuffer>, type = "") => new File([content], name, { type });
 
@@ -9,20 +9,26 @@ test("a large picture keeps its proportions when it is made smaller, a small one
   expect(fitted(100_000, 1)).toEqual({ width: 1568, height: 1 });
 });
 
-test("short text goes into the message whatever it is called; other files go beside it", async () => {
-  const { taken, refused } = await takeFiles([text("a.toml", "x = 1"), text("b.pdf", new Uint8Array([0xff, 0, 1]), "application/pdf")], 0);
+test("files go beside the message, texts among them: the gateway reads and marks them", async () => {
+  const { taken, refused } = await takeFiles(
+    [text("a.toml", "x = 1"), text("b.ts", "x", "video/mp2t"), text("c.pdf", "%PDF-1", "application/pdf"), text("none.txt", "")],
+    0,
+  );
   expect(taken).toEqual([
-    { kind: "text", name: "a.toml", bytes: 5, text: "x = 1" },
-    { kind: "file", name: "b.pdf", bytes: 3, mimeType: "application/pdf", data: "/wAB" },
+    { kind: "file", name: "a.toml", bytes: 5, mimeType: "application/octet-stream", data: "eCA9IDE=" },
+    { kind: "file", name: "b.ts", bytes: 1, mimeType: "application/octet-stream", data: "eA==" },
+    { kind: "file", name: "c.pdf", bytes: 6, mimeType: "application/pdf", data: "JVBERi0x" },
   ]);
-  expect(refused).toEqual([]);
-  expect(messageWith("", taken).attachments).toEqual([{ type: "file", mimeType: "application/pdf", fileName: "b.pdf", content: "/wAB" }]);
+  expect(refused).toEqual(["none.txt is empty."]);
+  expect(messageWith(" look ", taken.slice(0, 1))).toEqual({
+    text: "look",
+    attachments: [{ type: "file", mimeType: "application/octet-stream", fileName: "a.toml", content: "eCA9IDE=" }],
+  });
 });
 
-test("text that would fill the model's memory goes beside the message, and a file that is too large is refused with the limit", async () => {
-  const { taken, refused } = await takeFiles([text("log.txt", "x".repeat(200_001), "text/plain"), text("all.bin", new Uint8Array(5_000_001))], 0);
-  expect(taken).toMatchObject([{ kind: "file", name: "log.txt", bytes: 200_001 }]);
-  expect(refused).toEqual([expect.stringContaining("all.bin is 5 MB; a file may have 5 MB")]);
+test("a file that is too large is refused with the limit", async () => {
+  const { refused } = await takeFiles([text("all.bin", new Uint8Array(5_000_001))], 0);
+  expect(refused).toEqual([expect.stringContaining("all.bin is 5 MB; the limit is 5 MB per file")]);
 });
 
 test("a small picture goes as it is", async () => {
@@ -34,27 +40,18 @@ test("more files than a message takes are left out and said so", async () => {
   const files = Array.from({ length: 4 }, (_, at) => text(`${at}.txt`, "x"));
   const { taken, refused } = await takeFiles(files, MAX_FILES - 3);
   expect(taken).toHaveLength(3);
-  expect(refused).toEqual(["A message takes 8 files; 1 were left out."]);
-});
-
-test("text files stand behind the message in fences that they cannot close", () => {
-  const sent = messageWith(" look ", [
-    { kind: "text", name: "a.md", bytes: 1, text: "```js\n1\n```\n" },
-    { kind: "image", name: "p.png", bytes: 3, mimeType: "image/png", data: "AQID" },
-  ]);
-  expect(sent.text).toBe("look\n\na.md:\n````\n```js\n1\n```\n````");
-  expect(sent.attachments).toEqual([{ type: "image", mimeType: "image/png", fileName: "p.png", content: "AQID" }]);
+  expect(refused).toEqual(["A message can have up to 8 files; 1 were not attached."]);
 });
 
 test("files come back as they were kept; what is none, or of another version, is left out", () => {
   const files = [
-    { kind: "text", name: "a.md", bytes: 1, text: "four" },
+    { kind: "file", name: "a.md", bytes: 3, mimeType: "text/markdown", data: "AQID" },
     { kind: "image", name: "p.png", bytes: 3, mimeType: "image/png", data: "AQID" },
   ] as const;
   expect(keptFiles([...files, { kind: "image", name: "p.png", bytes: 3 }, { kind: "sound", name: "x", bytes: 1, text: "" }, null, "a"])).toEqual(files);
   expect([keptFiles(undefined), keptFiles({}), keptFiles("text")]).toEqual([[], [], []]);
   expect(keptFiles(Array.from({ length: MAX_FILES + 1 }, () => files[0]))).toHaveLength(MAX_FILES);
-  expect(files.map(fileSize)).toEqual([4, 4]);
+  expect(sizeOfFiles(files)).toBe(8);
 });
 
 test("files that the gateway does not take together are left out, with the size that they would make and the limit", () => {
@@ -62,6 +59,8 @@ test("files that the gateway does not take together are left out, with the size 
   const have = { text: "look", files: [file("a", 40_000)], limit: 100_000 };
   const { taken, refused } = fittingFiles([file("b", 40_000), file("c", 40_000), file("d", 1000)], have);
   expect(taken.map(({ name }) => name)).toEqual(["b", "d"]);
-  expect(refused).toEqual(["c was left out. With it the message would be 122.2 kB as it is sent; the gateway takes 100 kB, which is about 75 kB of files."]);
+  expect(refused).toEqual([
+    "c was not attached. With this file, the message would be 122.2 kB when sent; the gateway accepts up to 100 kB, about 75 kB of files.",
+  ]);
   expect(fittingFiles([file("b", 4_000_000)], { ...have, limit: undefined }).taken).toHaveLength(1);
 });

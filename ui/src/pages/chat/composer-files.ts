@@ -1,18 +1,20 @@
 import { bytes } from "../../base/figures.ts";
 import type { Attachment } from "./model/conversation.ts";
 import { tooMuch } from "./model/message-size.ts";
+import { t } from "../../words/words.ts";
 
-/** A file that goes with the message. Short text goes as part of it, so that the model sees it at once; other files are kept beside the workspace. */
-export type AttachedFile =
-  | { readonly kind: "file"; readonly name: string; readonly bytes: number; readonly mimeType: string; readonly data: string }
-  | { readonly kind: "image"; readonly name: string; readonly bytes: number; readonly mimeType: string; readonly data: string }
-  | { readonly kind: "text"; readonly name: string; readonly bytes: number; readonly text: string };
+/** A file that goes with the message. The gateway reads it, and marks what it says as text of others. */
+export interface AttachedFile {
+  readonly kind: "file" | "image";
+  readonly name: string;
+  readonly bytes: number;
+  readonly mimeType: string;
+  readonly data: string;
+}
 
 export const MAX_FILES = 8;
 /** Bytes of one picture or other file that the gateway takes. */
 const MAX_BYTES = 5_000_000;
-/** Bytes of a text that is put into the message: more would fill the model's memory. */
-const MAX_TEXT = 200_000;
 /** Larger pictures are made smaller: models see no more than this. */
 const MAX_EDGE = 1568;
 /** Pictures up to this size go as they are. */
@@ -55,31 +57,28 @@ async function image(file: File): Promise<AttachedFile | string> {
     const asItIs = AS_THEY_ARE.has(file.type) && (file.size <= SMALL || (file.type === "image/gif" && file.size <= MAX_BYTES));
     if (!asItIs) blob = await smaller(file);
   } catch {
-    return `${file.name} could not be read as a picture.`;
+    return t`${file.name} could not be read as a picture.`;
   }
   if (blob.size > MAX_BYTES) return tooLarge(file.name, blob.size);
   return { kind: "image", name: file.name, bytes: blob.size, mimeType: blob.type, data: await base64(blob) };
 }
 
 const tooLarge = (name: string, size: number): string =>
-  `${name} is ${bytes(size)}; a file may have ${bytes(MAX_BYTES)}. Put it into the workspace and name its path.`;
+  t`${name} is ${bytes(size)}; the limit is ${bytes(MAX_BYTES)} per file. Put it in the workspace and mention its path instead.`;
 
-/** What a file says, when it is text that fits into a message. */
-async function shortText(file: File): Promise<string | undefined> {
-  if (file.size > MAX_TEXT) return undefined;
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-    return text.includes("\0") ? undefined : text;
-  } catch {
-    return undefined;
-  }
-}
+/** Browsers take TypeScript for a film. The gateway goes by the content then. */
+const isTypeKnown = (type: string): boolean => type !== "" && type !== "video/mp2t";
 
 async function otherFile(file: File): Promise<AttachedFile | string> {
   if (file.size > MAX_BYTES) return tooLarge(file.name, file.size);
-  const text = await shortText(file);
-  if (text !== undefined) return { kind: "text", name: file.name, bytes: file.size, text };
-  return { kind: "file", name: file.name, bytes: file.size, mimeType: file.type || "application/octet-stream", data: await base64(file) };
+  if (file.size === 0) return t`${file.name} is empty.`;
+  return {
+    kind: "file",
+    name: file.name,
+    bytes: file.size,
+    mimeType: isTypeKnown(file.type) ? file.type : "application/octet-stream",
+    data: await base64(file),
+  };
 }
 
 /** Takes files as far as they can be sent. `refused` says in words what cannot, and why. */
@@ -92,50 +91,47 @@ export async function takeFiles(
     files.slice(0, left).map((file) => (file.type.startsWith("image/") && file.type !== "image/svg+xml" ? image(file) : otherFile(file))),
   );
   const refused = read.filter((one) => typeof one === "string");
-  if (files.length > left) refused.push(`A message takes ${MAX_FILES} files; ${files.length - left} were left out.`);
+  if (files.length > left) refused.push(t`A message can have up to ${MAX_FILES} files; ${files.length - left} were not attached.`);
   return { taken: read.filter((one) => typeof one !== "string"), refused };
 }
 
-/** Letters that a file takes where it is kept. */
-export const fileSize = (file: AttachedFile): number => (file.kind === "text" ? file.text : file.data).length;
+/** A name for a text that was pasted, other than those of the files that are there. */
+function pastedName(files: readonly AttachedFile[]): string {
+  const taken = new Set(files.map(({ name }) => name));
+  for (let at = 1; ; at += 1) {
+    const name = at === 1 ? "pasted-text.txt" : `pasted-text-${at}.txt`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** A text that was pasted, as a file. */
+export const pastedFile = (text: string, files: readonly AttachedFile[]): File => new File([text], pastedName(files), { type: "text/plain" });
+
+/** Letters that files take where they are kept. */
+export const sizeOfFiles = (files: readonly AttachedFile[]): number => files.reduce((sum, { data }) => sum + data.length, 0);
 
 function isKept(value: unknown): value is AttachedFile {
-  const file = (value ?? {}) as Partial<Record<"kind" | "name" | "mimeType" | "data" | "text" | "bytes", unknown>>;
+  const file = (value ?? {}) as Partial<Record<"kind" | "name" | "mimeType" | "data" | "bytes", unknown>>;
   if (typeof file.name !== "string" || typeof file.bytes !== "number") return false;
-  if (file.kind === "text") return typeof file.text === "string";
   return (file.kind === "file" || file.kind === "image") && typeof file.mimeType === "string" && typeof file.data === "string";
 }
 
 /** Files as they were kept, maybe by another version of the page: what is none is left out. */
 export const keptFiles = (value: unknown): readonly AttachedFile[] => (Array.isArray(value) ? value.filter(isKept).slice(0, MAX_FILES) : []);
 
-/** Files of a message that was sent, to go with another one. */
-export const filesOf = (attachments: readonly Attachment[]): readonly AttachedFile[] =>
-  attachments.map(({ type, mimeType, fileName, content }) => ({
-    kind: type,
-    name: fileName,
-    bytes: Math.floor((content.length * 3) / 4),
-    mimeType,
-    data: content,
-  }));
+/** A file of a message that was taken back, to be sent again. */
+export const attachedOf = ({ type, mimeType, fileName, content }: Attachment): AttachedFile => ({
+  kind: type,
+  name: fileName,
+  bytes: Math.floor((content.length / 4) * 3) - (/=*$/.exec(content)?.[0].length ?? 0),
+  mimeType,
+  data: content,
+});
 
-/** A fence that nothing in the text closes. */
-function fence(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
-  return "`".repeat(longest + 1);
-}
-
-/** What is sent: the text with text files behind it, and the other files. */
+/** What is sent: the text and the files. */
 export function messageWith(text: string, files: readonly AttachedFile[]): { readonly text: string; readonly attachments: readonly Attachment[] } {
-  const quoted = files.flatMap((file) => {
-    if (file.kind !== "text") return [];
-    const marks = fence(file.text);
-    return [`${file.name}:\n${marks}\n${file.text.replace(/\n$/, "")}\n${marks}`];
-  });
-  const attachments = files.flatMap((file) =>
-    file.kind === "text" ? [] : [{ type: file.kind, mimeType: file.mimeType, fileName: file.name, content: file.data }],
-  );
-  return { text: [text.trim(), ...quoted].filter((part) => part !== "").join("\n\n"), attachments };
+  const attachments = files.map(({ kind, mimeType, name, data }) => ({ type: kind, mimeType, fileName: name, content: data }));
+  return { text: text.trim(), attachments };
 }
 
 /** Files beside what is written and attached already, as far as the gateway takes it all together. `refused` says in words what it does not. */
@@ -146,9 +142,9 @@ export function fittingFiles(
   const taken: AttachedFile[] = [];
   const refused: string[] = [];
   for (const file of coming) {
-    const much = tooMuch(messageWith(text, [...files, ...taken, file]), limit, "With it the message");
+    const much = tooMuch(messageWith(text, [...files, ...taken, file]), limit, t("With this file, the message"));
     if (much === undefined) taken.push(file);
-    else refused.push(`${file.name} was left out. ${much}`);
+    else refused.push(t`${file.name} was not attached. ${much}`);
   }
   return { taken, refused };
 }

@@ -9,44 +9,47 @@ export const composerLook = css`
   .box {
     background: var(--raised);
     border: 1px solid var(--line-strong);
-    border-radius: 14px;
-    box-shadow: var(--shadow-small);
+    border-radius: var(--radius-panel);
+    box-shadow: 0 2px 10px light-dark(rgb(20 20 30 / 6%), rgb(0 0 0 / 35%));
     transition: border-color var(--motion);
   }
-  .box:focus-within {
-    border-color: var(--ink-faint);
+  .box:focus-within:has(textarea:focus) {
+    border-color: var(--accent);
+    outline: 3px solid color-mix(in srgb, var(--accent) 20%, transparent);
   }
   .box.over {
     background: var(--accent-soft);
     border-style: dashed;
   }
-  .line {
-    display: flex;
-    align-items: flex-end;
-    gap: 4px;
-    padding: 5px;
-  }
   textarea,
   textarea:focus-visible {
-    flex: 1;
-    min-width: 0;
-    min-height: 38px;
+    display: block;
+    width: 100%;
+    min-height: 44px;
     max-height: min(40vh, 320px);
-    padding: 7px 6px;
-    font-size: 15px;
-    line-height: 1.55;
+    padding: 11px 16px 5px;
+    font-size: var(--type-reading);
+    line-height: 24px;
     field-sizing: content;
     resize: none;
     background: none;
     border: 0;
     outline: none;
   }
+  .bar {
+    display: flex;
+    align-items: center;
+    gap: 2px;
+    min-width: 0;
+    padding: 4px 8px 8px;
+  }
   .attach {
     display: grid;
+    flex: none;
     place-items: center;
-    width: 38px;
-    height: 38px;
-    border-radius: 10px;
+    width: 32px;
+    height: 32px;
+    border-radius: var(--radius-small);
     color: var(--ink-soft);
     cursor: pointer;
   }
@@ -62,10 +65,12 @@ export const composerLook = css`
     height: 1px;
     opacity: 0;
   }
-  .line button.icon {
-    width: 38px;
-    height: 38px;
-    border-radius: 10px;
+  .bar button {
+    flex: none;
+    margin-inline-start: 4px;
+  }
+  .stop > svg {
+    fill: currentColor;
   }
   .files {
     list-style: none;
@@ -81,7 +86,7 @@ export const composerLook = css`
     gap: 6px;
     max-width: 260px;
     padding: 3px 3px 3px 8px;
-    font-size: 13.5px;
+    font-size: var(--type-ui);
     background: var(--sunken);
     border: 1px solid var(--line);
     border-radius: var(--radius-small);
@@ -110,27 +115,32 @@ export const composerLook = css`
     display: flex;
     gap: 12px;
     padding: 6px 10px;
-    font-size: 14px;
+    font-size: var(--type-row);
     border-radius: var(--radius-small);
     cursor: pointer;
   }
-  .choices .mono {
+  .choices .mono,
+  .choices .named {
     flex: none;
     max-width: 60%;
     overflow: hidden;
     text-overflow: ellipsis;
     white-space: nowrap;
   }
+  .choices svg {
+    margin-inline-end: 8px;
+    vertical-align: -3px;
+  }
   .choices li[aria-selected="true"] {
     background: var(--accent-soft);
   }
   .note {
     margin-bottom: 8px;
-    font-size: 14px;
+    font-size: var(--type-row);
   }
   .hint {
     margin: 4px 10px 0;
-    font-size: 12.5px;
+    font-size: var(--type-small);
     overflow: hidden;
     text-overflow: ellipsis;
     white-space: nowrap;
@@ -138,7 +148,22 @@ export const composerLook = css`
   @media (max-width: 720px) {
     textarea,
     textarea:focus-visible {
-      font-size: 16px;
+      font-size: var(--type-field);
+    }
+    .attach {
+      width: 44px;
+      height: 44px;
+    }
+    .bar {
+      padding: 2px 6px 6px;
+    }
+    .bar button.icon,
+    .bar button.stop {
+      width: 44px;
+      padding: 0;
+    }
+    .stop > span {
+      display: none;
     }
     .hint {
       white-space: normal;

@@ -1,21 +1,27 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, query, state } from "lit/decorators.js";
-import { bytes } from "../../base/figures.ts";
 import type { Shelf } from "../../base/shelf.ts";
-import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
-import { commandHelp, completions, windowOf, type Command, type Completion } from "./composer-commands.ts";
+import type { PageContext } from "../../shell/context.ts";
+import { attachedFiles, composerBar, NO_SPACE, QUEUES, USUAL } from "./composer-bar.ts";
+import { choicesList, promptsDialog } from "./composer-choices.ts";
+import { commandHelp, completions, type Command, type Completion } from "./composer-commands.ts";
 import { createDrafts } from "./composer-drafts.ts";
-import { fileSize, filesOf, fittingFiles, keptFiles, messageWith, takeFiles, type AttachedFile } from "./composer-files.ts";
+import { sizeOfFiles, pastedFile, fittingFiles, keptFiles, messageWith, takeFiles, type AttachedFile } from "./composer-files.ts";
+import type { ComposerHelp, Offered } from "./composer-help.ts";
 import { composerLook } from "./composer-look.ts";
 import type { Draft } from "./model/conversation.ts";
 import { tooMuch } from "./model/message-size.ts";
+import type { PromptsDialog } from "./prompts/prompts-dialog.ts";
+import { t } from "../../words/words.ts";
 
-/** Commands that are seen at once. */
-const SEEN = 9;
-const NO_SPACE =
-  "This browser has no space to store the message until the gateway has it, so it was not sent. Send again to send it anyway: it is lost if this page is closed before it arrives.";
-const USUAL = "Enter sends, Shift+Enter makes a new line, / lists commands.";
+/** A pasted text of more characters becomes a file. */
+const LONG_PASTE = 4000;
+
+/** Where the draft of a session is kept. */
+const draftKey = (sessionKey: string): string => `draft.${sessionKey}`;
+
+const NONE: Offered = { what: "commands", choices: [] };
 
 /** The browser makes the box as high as its text. */
 const GROWS = CSS.supports("field-sizing", "content");
@@ -30,8 +36,11 @@ export class Composer extends LitElement {
   @property({ attribute: false }) shelf: Shelf | undefined;
   /** Sends a draft as soon as this browser keeps it. False when it cannot: nothing was sent. */
   @property({ attribute: false }) offer: (draft: Draft) => Promise<boolean> = async () => false;
-  /** Bytes of a message that the gateway takes. */
-  @property({ attribute: false }) limit: number | undefined;
+  @property({ attribute: false }) context!: PageContext;
+  /** Who answers here: files are those of its workspace. */
+  @property() agentId = "";
+  /** What stands in the empty box. */
+  @property() invitation = t("Message");
   /** This browser may write. */
   @property({ type: Boolean }) may = true;
   @property({ attribute: false }) commands: readonly Command[] = [];
@@ -46,19 +55,50 @@ export class Composer extends LitElement {
   /** The last message could not be stored, and the user has seen why. */
   @state() private unkept = false;
   @state() private over = false;
-  @state() private choices: readonly Completion[] = [];
+  @state() private offered: Offered = NONE;
   @state() private at = 0;
+  /** A prompt is being filled in: Tab goes to its next placeholder. */
+  @state() private filling = false;
+  @state() private managing = false;
   @query("textarea") private box!: HTMLTextAreaElement;
+  @query("oc-prompts") private library!: PromptsDialog | null;
   private readonly drafts = createDrafts();
+  private helping: ComposerHelp | undefined;
+  private wanted: Disposable | undefined;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.wanted = this.context.router.route.subscribe(() => void this.follow());
+    void this.follow();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.wanted?.[Symbol.dispose]();
+    this.helping?.stop();
+  }
+
+  /** What is needed for mentions and prompts, loaded with the first one. */
+  private async help(): Promise<ComposerHelp> {
+    const { createComposerHelp } = await import("./composer-help.ts");
+    const { context } = this;
+    return (this.helping ??= createComposerHelp({ context, agentId: () => this.agentId, openPrompts: () => void this.manage() }));
+  }
+
+  /** Bytes of a message that the gateway takes. */
+  private get limit(): number | undefined {
+    return this.context.link.hello?.policy.maxPayload;
+  }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     // What is typed may be ahead of them.
-    if (changed.has("commands") && this.shadowRoot?.activeElement === this.box) this.choices = completions(this.text, this.commands);
+    if (changed.has("commands") && this.shadowRoot?.activeElement === this.box) this.offerHelp();
     if (!changed.has("sessionKey")) return;
     this.text = this.drafts.load(this.place);
     this.files = [];
     this.notes = [];
-    this.choices = [];
+    this.offered = NONE;
+    this.filling = false;
     void this.bring();
   }
 
@@ -70,54 +110,93 @@ export class Composer extends LitElement {
     }
   }
 
-  /** Puts the cursor into the box. */
   override focus(): void {
     this.box.focus();
   }
 
   /** Replaces what is written, to be changed and sent. */
-  async write(text: string): Promise<void> {
-    this.set(text);
+  async write(text: string, [from, to]: readonly [from: number, to: number] = [text.length, text.length]): Promise<void> {
+    this.text = text;
+    this.drafts.save(this.place, text);
+    this.offered = NONE;
     await this.updateComplete;
     this.box.focus();
-    this.box.setSelectionRange(text.length, text.length);
+    this.box.setSelectionRange(from, to);
   }
 
-  /** Something is written or attached that was not sent. */
-  get filled(): boolean {
-    return this.text.trim() !== "" || this.files.length > 0;
-  }
-
-  /** Replaces what is written and attached by a message that is to be sent again, and says what that means. */
-  async rewrite({ text, attachments }: Draft, note: string): Promise<void> {
-    this.attach(filesOf(attachments));
-    await this.write(text);
-    this.notes = [note];
-  }
-
-  /** Puts text before what is written, and says why it is there. */
-  async giveBack(text: string, note: string): Promise<void> {
-    this.notes = [note];
-    await this.write([text, this.text].filter((part) => part.trim() !== "").join("\n\n"));
+  /** Puts a message before what is written in a conversation, and says why it is there. */
+  async giveBack(
+    text: string,
+    { sessionKey, note, files = [] }: { readonly sessionKey: string; readonly note?: string | undefined; readonly files?: readonly AttachedFile[] },
+  ): Promise<void> {
+    const place = draftKey(sessionKey);
+    const isHere = place === this.place;
+    const whole = [text, isHere ? this.text : this.drafts.load(place)].filter((part) => part.trim() !== "").join("\n\n");
+    if (!isHere) {
+      this.drafts.save(place, whole);
+      return void (files.length > 0 && this.shelve(place, [...files, ...(await this.keptAt(place))]));
+    }
+    this.notes = note === undefined ? [] : [note];
+    if (files.length > 0) this.attach([...files, ...this.files]);
+    await this.write(whole);
   }
 
   private set(text: string): void {
     this.text = text;
     this.drafts.save(this.place, text);
-    this.choices = completions(text, this.commands);
+    this.filling &&= this.helping?.next(text, 0) !== undefined;
+    this.offerHelp();
+  }
+
+  private offerHelp(): void {
+    const { text, commands, helping, box } = this;
+    const known = completions(text, commands);
+    const take = (offered: Offered): void => {
+      if (text === this.text && this.shadowRoot?.activeElement === box) this.offered = offered;
+    };
     this.at = 0;
+    this.offered = helping?.offer(text, box.selectionStart, known, take) ?? { what: "commands", choices: known };
+    if (helping || !/^\/|@/.test(text)) return;
+    // More may have been typed while it was loaded, commands may have come, and what was asked first is not always answered first.
+    void this.help().then((help) => text === this.text && take(help.offer(text, box.selectionStart, completions(text, this.commands), take)));
+  }
+
+  /** Puts a prompt into the box, behind what stands there, and selects its first placeholder. */
+  async insert(prompt: string): Promise<void> {
+    const { text, select, open } = (await this.help()).filled(this.text, prompt);
+    await this.write(text, select);
+    this.filling = open;
+  }
+
+  /** Opens the saved prompts; with a text, to save it as one. */
+  async manage(text?: string): Promise<void> {
+    await Promise.all([import("./prompts/prompts-dialog.ts"), this.help()]);
+    this.managing = true;
+    await this.updateComplete;
+    await this.library?.open(text);
+  }
+
+  /** Does what the address asks for. */
+  private async follow(): Promise<void> {
+    if (!this.context.router.route.value.query.has("prompts")) return;
+    const wanted = await (await this.help()).wanted();
+    if (wanted === true) await this.manage();
+    else if (wanted !== undefined) await this.insert(wanted);
   }
 
   private get place(): string {
-    return `draft.${this.sessionKey}`;
+    return draftKey(this.sessionKey);
+  }
+
+  private async keptAt(place: string): Promise<readonly AttachedFile[]> {
+    const there = this.drafts.files(place);
+    return there === undefined ? [] : keptFiles(await this.shelf?.load(there));
   }
 
   /** Files that were attached here before the page was loaded, in front of those that were attached meanwhile. */
   private async bring(): Promise<void> {
     const { place } = this;
-    const there = this.drafts.files(place);
-    if (there === undefined) return;
-    const kept = keptFiles(await this.shelf?.load(there));
+    const kept = await this.keptAt(place);
     if (kept.length === 0 || place !== this.place || !this.isConnected) return;
     if (this.files.length === 0) this.files = kept;
     else this.attach([...kept, ...this.files]);
@@ -126,11 +205,12 @@ export class Composer extends LitElement {
   private attach(files: readonly AttachedFile[]): void {
     this.files = files;
     if (files.length === 0) return this.forgetFiles(this.place);
-    void this.shelf?.put(
-      this.drafts.takeFiles(this.place),
-      files,
-      files.reduce((sum, file) => sum + fileSize(file), 0),
-    );
+    this.shelve(this.place, files);
+  }
+
+  /** Keeps files until they are sent. */
+  private shelve(place: string, files: readonly AttachedFile[]): void {
+    void this.shelf?.put(this.drafts.takeFiles(place), files, sizeOfFiles(files));
   }
 
   private forgetFiles(place: string): void {
@@ -156,7 +236,7 @@ export class Composer extends LitElement {
     if (draft.text === "" && draft.attachments.length === 0) return;
     const much = tooMuch(draft, this.limit);
     if (much !== undefined) {
-      this.notes = [`${much} Leave something out.`];
+      this.notes = [t`${much} Shorten it or remove files.`];
       return;
     }
     const { place } = this;
@@ -188,17 +268,34 @@ export class Composer extends LitElement {
   }
 
   private complete(choice: Completion | undefined): void {
-    if (choice) void this.write(choice.text);
+    if (!choice) return;
+    const { prompt, select, run } = choice;
+    void this.write(run ? "" : choice.text, run ? undefined : select).then(() => {
+      this.filling = prompt === true && select !== undefined;
+      if (run) run();
+      else if (!prompt) this.offerHelp();
+    });
+  }
+
+  /** Tab selects the next placeholder of a prompt, Escape ends that. */
+  private fill(event: KeyboardEvent): boolean {
+    if (!this.filling || event.shiftKey || (event.key !== "Tab" && event.key !== "Escape")) return false;
+    const next = event.key === "Tab" ? this.helping?.next(this.text, this.box.selectionEnd) : undefined;
+    if (next) this.box.setSelectionRange(...next);
+    else this.filling = false;
+    return true;
   }
 
   private chooseByKey(event: KeyboardEvent): boolean {
-    const { length } = this.choices;
+    const { length } = this.offered.choices;
     if (length === 0) return false;
-    const choice = this.choices[this.at];
+    const choice = this.offered.choices[this.at];
     if (event.key === "ArrowDown") this.at = (this.at + 1) % length;
     else if (event.key === "ArrowUp") this.at = (this.at + length - 1) % length;
-    else if (event.key === "Escape") this.choices = [];
-    else if (event.key === "Tab" && !event.shiftKey) this.complete(choice);
+    else if (event.key === "Escape") {
+      this.helping?.dismiss(this.text, this.box.selectionStart);
+      this.offered = NONE;
+    } else if (event.key === "Tab" && !event.shiftKey) this.complete(choice);
     else if (event.key === "Enter" && !event.shiftKey) {
       // Typed to the end: there is nothing to complete.
       if (choice?.whole && choice.text.trim() === this.text.trim()) return false;
@@ -209,7 +306,7 @@ export class Composer extends LitElement {
 
   private key(event: KeyboardEvent): void {
     if (event.isComposing) return;
-    if (this.chooseByKey(event)) {
+    if (this.chooseByKey(event) || this.fill(event)) {
       event.preventDefault();
       event.stopPropagation();
     } else if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
@@ -226,21 +323,20 @@ export class Composer extends LitElement {
 
   private paste(event: ClipboardEvent): void {
     const files = [...(event.clipboardData?.files ?? [])];
-    if (files.length === 0) return;
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (files.length === 0 && text.length <= LONG_PASTE) return;
     event.preventDefault();
-    void this.add(files);
+    if (files.length > 0) return void this.add(files);
+    // A long text would bury what is written about it.
+    void this.add([pastedFile(text, this.files)]);
   }
 
-  private drop(event: DragEvent): void {
-    event.preventDefault();
-    this.over = false;
-    void this.add([...(event.dataTransfer?.files ?? [])]);
-  }
-
-  private drag(event: DragEvent): void {
+  /** Files that are dragged over the chat, or dropped on it, are attached. */
+  drag(event: DragEvent): void {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
-    this.over = true;
+    this.over = event.type === "dragover" && this.may;
+    if (event.type === "drop" && this.may) void this.add([...event.dataTransfer.files]);
   }
 
   private picked(event: Event): void {
@@ -249,91 +345,56 @@ export class Composer extends LitElement {
     input.value = "";
   }
 
-  private file(file: AttachedFile): TemplateResult {
-    return html`<li>
-      ${file.kind === "image" ? html`<img src="data:${file.mimeType};base64,${file.data}" alt="" />` : icon("sessions")}
-      <span class="cut" title=${file.name}>${file.name}</span><span class="faint">${bytes(file.bytes)}</span>
-      <button class="plain small" aria-label="Remove ${file.name}" @click=${() => this.attach(this.files.filter((other) => other !== file))}>
-        ${icon("close", 14)}
-      </button>
-    </li>`;
-  }
-
-  private list(): TemplateResult | typeof nothing {
-    if (this.choices.length === 0) return nothing;
-    const { from, seen } = windowOf(this.choices, this.at, SEEN);
-    return html`<ul class="choices" id="choices" role="listbox" aria-label="Commands">
-      ${seen.map(
-        (choice, at) =>
-          html`<li
-            id="choice-${from + at}"
-            role="option"
-            aria-selected=${from + at === this.at}
-            aria-setsize=${this.choices.length}
-            aria-posinset=${from + at + 1}
-            @pointerdown=${(event: Event) => event.preventDefault()}
-            @click=${() => this.complete(choice)}
-          >
-            <span class="mono">${choice.label}</span><span class="soft cut">${choice.detail}</span>
-          </li>`,
-      )}
-    </ul>`;
-  }
-
   private hint(): string {
-    if (!this.may) return "This browser may read, not write (scope operator.write).";
-    if (this.reading) return "Reading files …";
-    if (this.keeping) return "Keeping the message …";
+    if (!this.may) return t("This browser can read but not send messages. It needs the scope operator.write.");
+    if (this.reading || this.keeping) return this.reading ? t("Reading files…") : t("Saving the message…");
+    if (this.filling) return t("Tab goes to the next placeholder, Esc ends that.");
     const help = commandHelp(this.text, this.commands);
     if (help !== undefined) return help;
-    if (this.unkept) return "This browser has no space: what you send is lost if this page is closed before the gateway has it.";
-    if (!this.connected) return "No connection: what you send waits here and goes out by itself.";
-    if (this.running) return "An answer is under way. What you send now waits for its turn. Esc stops.";
+    if (this.unkept) return t("Browser storage is full: messages are lost if you close this page before they arrive.");
+    if (!this.connected) return t("Offline: messages you send wait here and go out once connected.");
+    if (this.running) return QUEUES;
     return USUAL;
   }
 
   private writing(): TemplateResult {
-    const empty = this.text.trim() === "" && this.files.length === 0;
-    return html`<div class="box ${this.over ? "over" : ""}" @dragover=${this.drag} @dragleave=${() => (this.over = false)} @drop=${this.drop}>
-      ${
-        this.files.length === 0
-          ? nothing
-          : html`<ul class="files" aria-label="Attached">
-              ${this.files.map((file) => this.file(file))}
-            </ul>`
-      }
-      <div class="line">
-        <label class="attach" title="Attach pictures or text">
-          ${icon("attach")}<span class="visually-hidden">Attach pictures or text</span>
-          <input type="file" multiple ?disabled=${!this.may} @change=${this.picked} />
-        </label>
-        <textarea
-          rows="1"
-          dir="auto"
-          aria-label="Message"
-          placeholder=${this.over ? "Drop to attach" : "Message"}
-          aria-describedby="hint"
-          aria-controls=${this.choices.length > 0 ? "choices" : nothing}
-          aria-activedescendant=${this.choices.length > 0 ? `choice-${this.at}` : nothing}
-          aria-autocomplete="list"
-          ?disabled=${!this.may}
-          ?readonly=${this.keeping}
-          @input=${() => this.set(this.box.value)}
-          @keydown=${this.key}
-          @paste=${this.paste}
-          @blur=${() => (this.choices = [])}
-        ></textarea>
-        <slot name="talk"></slot>
-        ${this.running ? html`<button class="icon stop" aria-label="Stop" title="Stop (Esc)" @click=${() => this.dispatchEvent(new CustomEvent("stop"))}>${icon("stop")}</button>` : nothing}
-        ${this.running && empty ? nothing : html`<button class="icon primary" aria-label="Send" title="Send (Enter)" ?disabled=${empty || this.reading || this.keeping || !this.may} @click=${() => void this.send()}>${icon("send")}</button>`}
-      </div>
+    return html`<div class="box ${this.over ? "over" : ""}">
+      <slot name="queue"></slot>
+      ${attachedFiles(this.files, (file) => this.attach(this.files.filter((other) => other !== file)))}
+      <textarea
+        rows="1"
+        dir="auto"
+        aria-label=${t("Message")}
+        placeholder=${this.over ? t("Drop to attach") : this.invitation}
+        aria-describedby="hint"
+        aria-controls=${this.offered.choices.length > 0 ? "choices" : nothing}
+        aria-activedescendant=${this.offered.choices.length > 0 ? `choice-${this.at}` : nothing}
+        aria-autocomplete="list"
+        ?disabled=${!this.may}
+        ?readonly=${this.keeping}
+        @input=${() => this.set(this.box.value)}
+        @keydown=${this.key}
+        @paste=${this.paste}
+        @blur=${() => (this.offered = NONE)}
+      ></textarea>
+      ${composerBar({
+        may: this.may,
+        running: this.running,
+        canSend: (this.text.trim() !== "" || this.files.length > 0) && !this.reading && !this.keeping && this.may,
+        prompts: this.context.link.has("prompts.list") ? () => void this.manage() : undefined,
+        pick: (event) => this.picked(event),
+        stop: () => this.dispatchEvent(new CustomEvent("stop")),
+        send: () => void this.send(),
+      })}
     </div>`;
   }
 
   protected override render(): TemplateResult {
     return html`${this.notes.length === 0 ? nothing : html`<div class="note warn" role="alert">${this.notes.map((text) => html`<p>${text}</p>`)}</div>`}
-      ${this.list()} ${this.writing()}
-      <p class="hint faint ${this.hint() === USUAL ? "usual" : ""}" id="hint">${this.hint()}</p>`;
+      ${choicesList(this.offered.what === "commands" ? t("Commands") : t("Files and agents"), this.offered.choices, this.at, (choice) => this.complete(choice))}
+      ${this.writing()}
+      <p class="hint faint ${[USUAL, QUEUES].includes(this.hint()) ? "usual" : ""}" id="hint">${this.hint()}</p>
+      ${this.managing && this.helping ? promptsDialog(this.helping.prompts, this.context, this, this.text) : nothing}`;
   }
 }
 customElements.define("oc-composer", Composer);

@@ -2,32 +2,34 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, query, state } from "lit/decorators.js";
 import { icon, type IconName } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/avatar.ts";
+import type { Looks } from "../../parts/avatar-facts.ts";
+import "../../parts/select.ts";
 import { place } from "../../shell/router.ts";
-import "./meter.ts";
-import type { ContextAnswer } from "./meter-parts.ts";
-import "./pickers.ts";
-import type { ModelChoice } from "./pickers-models.ts";
 import "./popup.ts";
 import type { Popup } from "./popup.ts";
 import type { SessionAction } from "./session-actions.ts";
 import type { SessionRow } from "./sidebar-groups.ts";
+import { t } from "../../words/words.ts";
 
 /** What the header shows of a session. */
 export interface HeaderFacts {
   readonly key: string;
   readonly title: string;
-  readonly agent: string;
+  /** Who answers. */
+  readonly agent: Looks;
+  /** One thing to know: who is talked with, and where. */
+  readonly fact: string;
   /** Undefined when the session does not exist yet. */
   readonly row: SessionRow | undefined;
-  /** `provider/model` */
-  readonly model: string;
-  readonly total: number | undefined;
   readonly mayChange: boolean;
   readonly mayDelete: boolean;
   readonly canExport: boolean;
 }
 
-/** A conversation's name and settings. Says `action` (a SessionAction), `models`, `context` (they are needed), `list` and `help`. */
+const LEVELS: Readonly<Record<string, string>> = { off: t("off"), on: t("on"), full: t("full"), stream: t("while it is written") };
+
+/** A conversation's name and settings. Says `action` (a SessionAction), `list` and `help`. */
 export class ChatHeader extends LitElement {
   static override styles = [
     sheet,
@@ -40,35 +42,47 @@ export class ChatHeader extends LitElement {
       header {
         display: flex;
         align-items: center;
-        gap: 4px 8px;
-        min-height: 52px;
-        padding: 8px 12px;
+        gap: 4px;
+        min-height: var(--header);
+        padding: 4px 12px 4px 20px;
+      }
+      header > oc-avatar {
+        --avatar: 32px;
+        margin-inline-end: 8px;
+        border-radius: 8px;
       }
       .name {
-        display: flex;
-        align-items: center;
-        gap: 8px;
         flex: 1;
         min-width: 0;
       }
       h1 {
-        font-size: 15.5px;
+        font-size: var(--type-row);
+        line-height: 20px;
         min-width: 0;
       }
       h1 button {
         max-width: 100%;
-        padding: 2px 6px;
+        min-height: 22px;
+        margin-inline-start: -6px;
+        padding: 0 6px;
         font-size: inherit;
-        font-weight: 650;
+        font-weight: 600;
+        line-height: 20px;
       }
-      .edit {
+      .fact {
+        font-size: var(--type-small);
+        line-height: 16px;
+        color: var(--ink-faint);
+      }
+      .edit.edit {
         max-width: 420px;
+        min-height: 28px;
       }
-      .tools {
-        display: flex;
-        align-items: center;
-        gap: 2px;
-        min-width: 0;
+      .trace {
+        color: var(--ink-soft);
+        background: none;
+        border-color: transparent;
+        box-shadow: none;
       }
       .menu {
         display: grid;
@@ -85,7 +99,7 @@ export class ChatHeader extends LitElement {
         min-height: 34px;
         padding: 4px 8px;
         color: var(--ink);
-        font-size: 14px;
+        font-size: var(--type-row);
         text-decoration: none;
         border: 0;
         border-radius: var(--radius-small);
@@ -97,17 +111,12 @@ export class ChatHeader extends LitElement {
       .menu .danger {
         color: var(--bad);
       }
-      .menu label {
+      .menu .level {
         display: flex;
         align-items: center;
         justify-content: space-between;
         gap: 10px;
         padding: 2px 8px;
-      }
-      .menu select {
-        width: auto;
-        min-height: 30px;
-        padding: 2px 6px;
       }
       hr {
         width: 100%;
@@ -117,17 +126,12 @@ export class ChatHeader extends LitElement {
       }
       @media (max-width: 720px) {
         header {
-          flex-wrap: wrap;
-          padding: 6px 8px;
+          padding: 4px 4px 4px 8px;
         }
-        .tools {
-          flex-basis: 100%;
-          order: 3;
+        h1 button {
+          min-height: 28px;
         }
-        .tools oc-context-meter {
-          margin-inline-start: auto;
-        }
-        .agent {
+        .trace span {
           display: none;
         }
         .menu {
@@ -137,11 +141,6 @@ export class ChatHeader extends LitElement {
     `,
   ];
   @property({ attribute: false }) facts!: HeaderFacts;
-  @property({ attribute: false }) models: readonly ModelChoice[] | undefined;
-  @property() modelsError = "";
-  @property({ attribute: false }) memory: ContextAnswer | undefined;
-  @property() memoryError = "";
-  @property({ type: Boolean }) compacting = false;
   /** There is a list to be shown: it is folded, or a drawer. */
   @property({ type: Boolean }) unlisted = false;
   /** The name that is being changed: news of the session do not touch what is typed. */
@@ -174,6 +173,7 @@ export class ChatHeader extends LitElement {
   }
 
   private nameKey(event: KeyboardEvent): void {
+    if (event.isComposing) return;
     if (event.key === "Enter") this.named(event);
     else if (event.key === "Escape") {
       event.stopPropagation();
@@ -182,7 +182,7 @@ export class ChatHeader extends LitElement {
   }
 
   private name(): TemplateResult {
-    const { title, agent, mayChange } = this.facts;
+    const { title, fact, mayChange } = this.facts;
     return html`<div class="name">
       ${
         this.naming !== undefined
@@ -190,7 +190,7 @@ export class ChatHeader extends LitElement {
               class="edit"
               type="text"
               dir="auto"
-              aria-label="Name of the conversation"
+              aria-label=${t("Name of the conversation")}
               maxlength="64"
               .value=${this.naming}
               @keydown=${this.nameKey}
@@ -199,14 +199,14 @@ export class ChatHeader extends LitElement {
           : html`<h1 class="cut">
               ${
                 mayChange
-                  ? html`<button class="plain cut" title="Rename" aria-label="${title}, rename" @click=${this.rename}>
+                  ? html`<button class="plain cut" title=${t("Rename")} aria-label=${t`${title}, rename`} @click=${this.rename}>
                       <span class="cut" dir="auto">${title}</span>
                     </button>`
                   : html`<span dir="auto">${title}</span>`
               }
             </h1>`
       }
-      <span class="badge agent" title="The agent that answers">${agent}</span>
+      <p class="fact cut" dir="auto">${fact}</p>
     </div>`;
   }
 
@@ -216,75 +216,55 @@ export class ChatHeader extends LitElement {
     </button>`;
   }
 
-  private toggle(text: string, field: "verboseLevel" | "reasoningLevel", words: readonly string[]): TemplateResult {
-    const now = this.facts.row?.[field] ?? "";
-    const change = (event: Event): void => {
-      const { value } = event.target as HTMLSelectElement;
-      this.act({ do: "set", change: { [field]: value === "" ? null : value } });
-    };
-    return html`<label
-      >${text}
-      <select ?disabled=${!this.facts.mayChange} @change=${change}>
-        ${["", ...words].map((word) => html`<option value=${word} ?selected=${word === now}>${word === "" ? "as configured" : word}</option>`)}
-      </select></label
-    >`;
+  private level(label: string, field: "verboseLevel" | "reasoningLevel", words: readonly string[]): TemplateResult {
+    const options = ["", ...words].map((value) => ({ value, label: value === "" ? t("default") : (LEVELS[value] ?? value) }));
+    return html`<div class="level">
+      <span aria-hidden="true">${label}</span>
+      <oc-select
+        label=${label}
+        .value=${this.facts.row?.[field] ?? ""}
+        .options=${options}
+        ?disabled=${!this.facts.mayChange}
+        @choose=${({ detail }: CustomEvent<string>) => this.act({ do: "set", change: { [field]: detail === "" ? null : detail } })}
+      ></oc-select>
+    </div>`;
   }
 
   private menu(): TemplateResult {
-    const { key, row, mayChange, mayDelete, canExport } = this.facts;
+    const { row, mayChange, mayDelete, canExport } = this.facts;
     const none = row === undefined;
-    return html`<oc-popup class="menu-popup" side="end" label="More about this conversation">
+    return html`<oc-popup class="menu-popup" side="end" label=${t("More about this conversation")}>
       <span slot="face">${icon("more")}</span>
       <div class="menu">
-        ${this.toggle("Show tools", "verboseLevel", ["off", "on", "full"])} ${this.toggle("Show reasoning", "reasoningLevel", ["off", "on", "stream"])}
+        ${this.level(t("Show tools"), "verboseLevel", ["off", "on", "full"])} ${this.level(t("Show reasoning"), "reasoningLevel", ["off", "on", "stream"])}
         <hr />
-        ${this.item("down", "Sum up older messages", { do: "compact" }, { off: none || !mayChange })}
-        <a href=${place("trace", [key])}>${icon("trace", 16)} Open the trace</a>
-        ${this.item("download", "Export as Markdown", { do: "export", format: "markdown" }, { off: none || !canExport })}
-        ${this.item("download", "Export as JSON lines", { do: "export", format: "jsonl" }, { off: none || !canExport })}
-        ${this.item("copy", "Copy the session key", { do: "copy-key" })}
-        <button @click=${() => (this.popup.fold(), this.tell("help"))}>${icon("start", 16)} Keyboard shortcuts</button>
+        ${this.item("down", t("Compact history"), { do: "compact" }, { off: none || !mayChange })}
+        ${this.item("download", t("Export as Markdown"), { do: "export", format: "markdown" }, { off: none || !canExport })}
+        ${this.item("download", t("Export as HTML"), { do: "export", format: "html" }, { off: none || !canExport })}
+        ${this.item("download", t("Export as JSON"), { do: "export", format: "json" }, { off: none || !canExport })}
+        ${this.item("download", t("Export as JSON Lines"), { do: "export", format: "jsonl" }, { off: none || !canExport })}
+        ${this.item("copy", t("Copy the session key"), { do: "copy-key" })}
+        <button @click=${() => (this.popup.fold(), this.tell("help"))}>${icon("start", 16)} ${t("Keyboard shortcuts")}</button>
         <hr />
-        ${this.item("retry", "Reset", { do: "reset" }, { off: none || !mayChange, danger: true })}
-        ${this.item("trash", "Delete", { do: "delete" }, { off: none || !mayDelete, danger: true })}
+        ${this.item("retry", t("Reset"), { do: "reset" }, { off: none || !mayChange, danger: true })}
+        ${this.item("trash", t("Delete"), { do: "delete" }, { off: none || !mayDelete, danger: true })}
       </div>
     </oc-popup>`;
   }
 
   protected override render(): TemplateResult {
-    const { row, model, total, mayChange } = this.facts;
+    const { key, agent } = this.facts;
     return html`<header>
       ${
         this.unlisted
-          ? html`<button class="icon plain" aria-label="Show conversations" title="Conversations" @click=${() => this.tell("list")}>${icon("menu")}</button>`
+          ? html`<button class="icon plain" aria-label=${t("Show conversations")} title=${t("Conversations")} @click=${() => this.tell("list")}>
+              ${icon("menu")}
+            </button>`
           : nothing
       }
+      <oc-avatar .looks=${agent}></oc-avatar>
       ${this.name()}
-      <div class="tools">
-        <oc-model-picker
-          .current=${model}
-          .choices=${this.models}
-          .error=${this.modelsError}
-          ?disabled=${!mayChange}
-          @unfold=${() => this.tell("models")}
-          @choose=${({ detail }: CustomEvent<{ ref: string }>) => this.act({ do: "set", change: { model: detail.ref } })}
-        ></oc-model-picker>
-        <oc-thinking-picker
-          .level=${row?.thinkingLevel ?? ""}
-          ?disabled=${!mayChange}
-          @choose=${({ detail }: CustomEvent<{ level: string | null }>) => this.act({ do: "set", change: { thinkingLevel: detail.level } })}
-        ></oc-thinking-picker>
-        <oc-context-meter
-          .used=${row?.totalTokens}
-          .total=${total}
-          .context=${this.memory}
-          .error=${this.memoryError}
-          ?compacting=${this.compacting}
-          .mayCompact=${mayChange && row !== undefined}
-          @unfold=${() => this.tell("context")}
-          @compact=${() => this.act({ do: "compact" })}
-        ></oc-context-meter>
-      </div>
+      <a class="button plain trace" href=${place("trace", [key])} title=${t("Open trace")}>${icon("trace", 16)}<span>${t("Trace")}</span></a>
       ${this.menu()}
     </header>`;
   }

@@ -2,17 +2,19 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { dialogSheet } from "../../look/dialog-sheet.ts";
 import { sheet } from "../../look/sheet.ts";
+import { modal } from "../../parts/modal.ts";
+import { t } from "../../words/words.ts";
 
 const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
-  [["Enter"], "Send"],
-  [["Shift", "Enter"], "New line"],
-  [["Esc"], "Stop the answer"],
-  [["↑"], "In an empty box: your last message again"],
-  [["/"], "To the message box; in it: commands"],
-  [["Tab"], "Take the command that is marked"],
-  [["Ctrl", "Shift", "O"], "New chat"],
-  [["Ctrl", "K"], "Go to a page or a conversation"],
-  [["?"], "This list"],
+  [["Enter"], t("Send")],
+  [["Shift", "Enter"], t("New line")],
+  [[t("Esc")], t("Stop the answer")],
+  [["↑"], t("In an empty box: recall your last message")],
+  [["/"], t("Go to the message box; inside it: list commands")],
+  [["Tab"], t("Insert the selected command")],
+  [[t("Ctrl"), "Shift", "O"], t("New chat")],
+  [[t("Ctrl"), "K"], t("Go to a page or a conversation")],
+  [["?"], t("Show this list")],
 ];
 
 /** The keys of the chat, in a dialog. */
@@ -36,7 +38,7 @@ export class KeysHelp extends LitElement {
       kbd {
         padding: 2px 7px;
         font: inherit;
-        font-size: 13px;
+        font-size: var(--type-ui);
         background: var(--sunken);
         border: 1px solid var(--line-strong);
         border-radius: 5px;
@@ -50,15 +52,10 @@ export class KeysHelp extends LitElement {
     this.shown = true;
   }
 
-  protected override updated(): void {
-    const dialog = this.renderRoot.querySelector("dialog");
-    if (dialog && !dialog.open) dialog.showModal();
-  }
-
   protected override render(): TemplateResult | typeof nothing {
     if (!this.shown) return nothing;
-    return html`<dialog aria-labelledby="title" @close=${() => (this.shown = false)}>
-      <h2 id="title">Keyboard shortcuts</h2>
+    return html`<dialog ${modal()} aria-labelledby="title" @close=${() => (this.shown = false)}>
+      <h2 id="title">${t("Keyboard shortcuts")}</h2>
       <dl>
         ${KEYS.map(
           ([keys, does]) =>
@@ -66,7 +63,7 @@ export class KeysHelp extends LitElement {
               <dd>${does}</dd>`,
         )}
       </dl>
-      <button autofocus @click=${() => (this.shown = false)}>Close</button>
+      <button autofocus @click=${() => (this.shown = false)}>${t("Close")}</button>
     </dialog>`;
   }
 }

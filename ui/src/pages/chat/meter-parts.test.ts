@@ -3,7 +3,7 @@ import { meterParts, percentOf, type ContextAnswer } from "./meter-parts.ts";
 
 const part = (kind: ContextAnswer["parts"][number]["kind"], tokens: number) => ({ kind, label: kind, chars: tokens * 4, tokens });
 
-test("the meter says how full the memory is, never more than full, and nothing when it is not known", () => {
+test("the meter says how full the memory is, never more than full, and nothing when it is unknown", () => {
   expect(percentOf(50, 200)).toBe(25);
   expect(percentOf(500, 200)).toBe(100);
   expect(percentOf(undefined, 200)).toBeUndefined();

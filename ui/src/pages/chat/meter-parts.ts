@@ -1,4 +1,5 @@
 import type { MethodResult } from "openclaw/client";
+import { t } from "../../words/words.ts";
 
 export type ContextAnswer = MethodResult<"sessions.context">;
 
@@ -15,13 +16,13 @@ export interface MeterPart {
 }
 
 const KINDS: readonly (readonly [kind: Kind, label: string])[] = [
-  ["messages", "Messages"],
-  ["summary", "Summary of older ones"],
-  ["system", "System prompt"],
-  ["workspace", "Files of the workspace"],
-  ["tools", "Tools"],
-  ["skills", "Skills"],
-  ["other", "Other"],
+  ["messages", t("Messages")],
+  ["summary", t("Summary of older messages")],
+  ["system", t("System prompt")],
+  ["workspace", t("Workspace files")],
+  ["tools", t("Tools")],
+  ["skills", t("Skills")],
+  ["other", t("Other")],
 ];
 const SERIES = 6;
 

@@ -1,9 +1,10 @@
 import { css, html, LitElement, nothing, svg, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
-import { tokens } from "../../base/figures.ts";
+import { inPercent, tokens } from "../../base/figures.ts";
 import { sheet } from "../../look/sheet.ts";
 import { meterParts, percentOf, type ContextAnswer } from "./meter-parts.ts";
 import "./popup.ts";
+import { t } from "../../words/words.ts";
 
 const RADIUS = 7;
 const AROUND = 2 * Math.PI * RADIUS;
@@ -25,7 +26,7 @@ export class ContextMeter extends LitElement {
         stroke: var(--line-strong);
       }
       .full {
-        stroke: var(--good);
+        stroke: var(--accent);
       }
       .full.warn {
         stroke: var(--warn);
@@ -39,6 +40,10 @@ export class ContextMeter extends LitElement {
         padding: 8px;
         gap: 10px;
       }
+      .small {
+        font-size: var(--type-small);
+        line-height: 17px;
+      }
       svg.bar {
         display: block;
         width: 100%;
@@ -50,7 +55,7 @@ export class ContextMeter extends LitElement {
         list-style: none;
         margin: 0;
         padding: 0;
-        font-size: 13.5px;
+        font-size: var(--type-ui);
       }
       li {
         display: flex;
@@ -65,7 +70,7 @@ export class ContextMeter extends LitElement {
         border-radius: 3px;
       }
       details {
-        font-size: 13.5px;
+        font-size: var(--type-ui);
       }
       summary {
         cursor: pointer;
@@ -141,31 +146,33 @@ export class ContextMeter extends LitElement {
     return html`<svg class="bar" viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">
         ${parts.map(({ from, size, series }) => svg`<rect class="series-${series}" x=${from} y="0" width=${size} height="14"></rect>`)}
       </svg>
-      <ul aria-label="What fills it">
-        ${parts.map(
-          (part) =>
-            html`<li>
-              <span class="key series-${part.series}"></span><span class="grow">${part.label}</span>
-              <span class="num">${tokens(part.tokens)}</span>
-            </li>`,
-        )}
-        <li><span class="key free"></span><span class="grow soft">free</span><span class="num soft">${tokens(free)}</span></li>
+      <ul aria-label=${t("Context usage")}>
+        ${parts
+          .toSorted((a, b) => b.tokens - a.tokens)
+          .map(
+            (part) =>
+              html`<li>
+                <span class="key series-${part.series}"></span><span class="grow">${part.label}</span>
+                <span class="num">${tokens(part.tokens)}</span>
+              </li>`,
+          )}
+        <li><span class="key free"></span><span class="grow soft">${t("free")}</span><span class="num soft">${tokens(free)}</span></li>
       </ul>
       <details>
-        <summary>Part by part</summary>
+        <summary>${t("Details")}</summary>
         <ul>
           ${context.parts
             .filter((part) => part.tokens > 0)
             .map(
               (part) =>
                 html`<li>
-                  <span class="grow">${part.label} ${part.truncated ? html`<span class="badge">cut</span>` : nothing}</span
+                  <span class="grow">${part.label} ${part.truncated ? html`<span class="badge">${t("truncated")}</span>` : nothing}</span
                   ><span class="num">${tokens(part.tokens)}</span>
                 </li>`,
             )}
         </ul>
       </details>
-      <p class="faint">${context.measured ? "The total is the provider's; parts are estimates." : "All numbers are estimates."}</p>`;
+      <p class="faint">${context.measured ? t("Total reported by the provider; parts are estimates.") : t("All numbers are estimates.")}</p>`;
   }
 
   private panel(): TemplateResult {
@@ -174,14 +181,17 @@ export class ContextMeter extends LitElement {
     const total = context?.contextTokens ?? this.total;
     return html`<div class="panel stack">
       <div>
-        <h2>The model's memory</h2>
+        <h2>${t("Context window")}</h2>
         <p class="soft">
-          ${used === undefined || total === undefined || percent === undefined ? "Not measured yet: it is after the first answer." : `${tokens(used)} of ${tokens(total)} tokens, ${percent} %`}
+          ${used === undefined || total === undefined || percent === undefined ? t("Not measured yet. Available after the first answer.") : t`${tokens(used)} of ${tokens(total)} tokens, ${inPercent(percent)}`}
         </p>
       </div>
-      ${context ? this.parts(context) : this.error === "" ? html`<p class="soft" role="status">Looking …</p>` : html`<p class="soft">What fills it is not known: ${this.error}</p>`}
+      ${context ? this.parts(context) : this.error === "" ? html`<p class="soft" role="status">${t("Loading…")}</p>` : html`<p class="soft">${t`Context details are not available: ${this.error}`}</p>`}
+      <p class="soft small">
+        ${t("This is what the model reads with your next message. When it is almost full, older messages are summarised automatically; compacting does that now. The conversation stays readable here.")}
+      </p>
       <button ?disabled=${this.compacting || !this.mayCompact} @click=${() => this.dispatchEvent(new CustomEvent("compact"))}>
-        ${this.compacting ? "Summing up …" : "Sum up older messages"}
+        ${this.compacting ? t("Compacting…") : t("Compact history")}
       </button>
     </div>`;
   }
@@ -190,10 +200,11 @@ export class ContextMeter extends LitElement {
     const { percent } = this;
     return html`<oc-popup
       side="end"
-      label="Context: ${percent === undefined ? "not known" : `${percent} % full`}"
+      up
+      label=${t`Context: ${percent === undefined ? t("unknown") : t`${inPercent(percent)} full`}`}
       @unfold=${() => this.dispatchEvent(new CustomEvent("unfold"))}
     >
-      <span slot="face" class="face">${this.ring(percent ?? 0)}<span class="num">${percent === undefined ? "–" : `${percent} %`}</span></span>
+      <span slot="face" class="face">${this.ring(percent ?? 0)}<span class="num">${percent === undefined ? "–" : inPercent(percent)}</span></span>
       ${this.panel()}
     </oc-popup>`;
   }

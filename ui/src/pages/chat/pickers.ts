@@ -3,10 +3,12 @@ import { property, state } from "lit/decorators.js";
 import { tokens } from "../../base/figures.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/select.ts";
 import { place } from "../../shell/router.ts";
 import { modelsWith, type ModelChoice } from "./pickers-models.ts";
 import "./popup.ts";
 import type { Popup } from "./popup.ts";
+import { locale, t } from "../../words/words.ts";
 
 /** More are found by typing. */
 const SHOWN = 80;
@@ -54,7 +56,7 @@ export class ModelPicker extends LitElement {
         padding: 6px 8px;
         border-radius: var(--radius-small);
         cursor: pointer;
-        font-size: 14px;
+        font-size: var(--type-row);
       }
       li[aria-selected="true"] {
         background: var(--selected);
@@ -62,7 +64,7 @@ export class ModelPicker extends LitElement {
       li .faint {
         grid-column: 2;
         color: var(--ink-soft);
-        font-size: 12.5px;
+        font-size: var(--type-small);
         overflow-wrap: anywhere;
       }
       li.keyless {
@@ -76,7 +78,7 @@ export class ModelPicker extends LitElement {
       }
       .foot {
         padding: 8px;
-        font-size: 13px;
+        font-size: var(--type-ui);
       }
       @media (max-width: 720px) {
         .list,
@@ -97,6 +99,8 @@ export class ModelPicker extends LitElement {
   @property({ type: Boolean }) disabled = false;
   /** It is a setting among others on a page, not in a header: the list keeps to its start, and a model that was chosen here can be given back. */
   @property({ type: Boolean, reflect: true }) setting = false;
+  /** Its list opens above it. */
+  @property({ type: Boolean }) up = false;
   @state() private words = "";
   @state() private at = 0;
 
@@ -141,8 +145,8 @@ export class ModelPicker extends LitElement {
   private option(choice: ModelChoice, at: number): TemplateResult {
     const facts = [
       choice.provider,
-      choice.contextWindow === undefined ? undefined : `${tokens(choice.contextWindow)} context`,
-      choice.reasoning ? "thinks" : undefined,
+      choice.contextWindow === undefined ? undefined : t`${tokens(choice.contextWindow)} context`,
+      choice.reasoning ? t("thinks") : undefined,
     ].filter(Boolean);
     return html`<li
       id="model-${at}"
@@ -153,31 +157,32 @@ export class ModelPicker extends LitElement {
     >
       <span class="mark">${choice.ref === this.current ? icon("check", 16) : nothing}</span>
       <span class="cut">${choice.name}</span>
-      ${choice.hasKey === undefined ? html`<span></span>` : html`<span class="badge ${choice.hasKey ? "good" : ""}">${choice.hasKey ? "has a key" : "no key"}</span>`}
+      ${choice.hasKey === undefined ? html`<span></span>` : html`<span class="badge ${choice.hasKey ? "good" : ""}">${choice.hasKey ? t("has a key") : t("no key")}</span>`}
       <span class="faint">${facts.join(" · ")}</span>
     </li>`;
   }
 
   private panel(): TemplateResult {
-    if (this.error !== "") return html`<p class="foot">The models did not come: ${this.error}</p>`;
-    if (this.choices === undefined) return html`<p class="foot soft" role="status">Loading …</p>`;
+    if (this.error !== "") return html`<p class="foot">${t`Could not load models: ${this.error}`}</p>`;
+    if (this.choices === undefined) return html`<p class="foot soft" role="status">${t("Loading…")}</p>`;
     const { found } = this;
     const left = this.all.length - found.length;
-    return html`<ul id="models" role="listbox" aria-label="Models">
+    return html`<ul id="models" role="listbox" aria-label=${t("Models")}>
         ${found.map((choice, at) => this.option(choice, at))}
       </ul>
-      ${found.length === 0 ? html`<p class="foot soft" role="status">No model has these words.</p>` : nothing}
-      ${left > 0 ? html`<p class="foot faint" role="status">${left.toLocaleString()} more: type to find them.</p>` : nothing}
-      ${this.setting ? html`<p class="foot"><button class="small" @click=${() => this.say(undefined)}>Back to the default</button></p>` : nothing}
-      <p class="foot faint">For this conversation only. <a href=${place("start", [], { step: "key" })}>Add a key</a></p>`;
+      ${found.length === 0 ? html`<p class="foot soft" role="status">${t("No matching models")}</p>` : nothing}
+      ${left > 0 ? html`<p class="foot faint" role="status">${t`${left.toLocaleString(locale)} more. Type to search.`}</p>` : nothing}
+      ${this.setting ? html`<p class="foot"><button class="small" @click=${() => this.say(undefined)}>${t("Reset to default")}</button></p>` : nothing}
+      <p class="foot faint">${t("For this conversation only.")} <a href=${place("start", [], { step: "key" })}>${t("Add a key")}</a></p>`;
   }
 
   protected override render(): TemplateResult {
-    const name = this.current.slice(this.current.indexOf("/") + 1) || "no model";
+    const name = this.current.slice(this.current.indexOf("/") + 1) || t("no model");
     return html`<oc-popup
-      side=${this.setting ? "start" : "end"}
+      side=${this.setting || this.up ? "start" : "end"}
       ?low=${this.setting}
-      label="Model: ${this.current || "none"}"
+      ?up=${this.up}
+      label=${t`Model: ${this.current || t("no model")}`}
       ?disabled=${this.disabled}
       @unfold=${this.unfold}
     >
@@ -186,11 +191,11 @@ export class ModelPicker extends LitElement {
         <input
           type="text"
           role="combobox"
-          aria-label="Search models"
+          aria-label=${t("Search models")}
           aria-expanded="true"
           aria-controls="models"
           aria-activedescendant="model-${this.at}"
-          placeholder="Search models"
+          placeholder=${t("Search models")}
           .value=${this.words}
           @input=${(event: InputEvent) => {
             this.words = (event.target as HTMLInputElement).value;
@@ -206,57 +211,37 @@ export class ModelPicker extends LitElement {
 customElements.define("oc-model-picker", ModelPicker);
 
 const LEVELS: readonly (readonly [level: string, word: string])[] = [
-  ["", "as configured"],
-  ["off", "off"],
-  ["minimal", "minimal"],
-  ["low", "low"],
-  ["medium", "medium"],
-  ["high", "high"],
-  ["xhigh", "extra high"],
+  ["", t("default")],
+  ["off", t("off")],
+  ["minimal", t("minimal")],
+  ["low", t("low")],
+  ["medium", t("medium")],
+  ["high", t("high")],
+  ["xhigh", t("extra high")],
 ];
 
 /** How much the model thinks. Says `choose` {level}, null for what the configuration says. */
 export class ThinkingPicker extends LitElement {
-  static override styles = [
-    sheet,
-    css`
-      label {
-        display: inline-flex;
-        align-items: center;
-        gap: 4px;
-        font-size: 13.5px;
-        color: var(--ink-soft);
-        white-space: nowrap;
-      }
-      select {
-        width: auto;
-        min-height: 30px;
-        padding: 2px 4px;
-        font-size: 13.5px;
-        color: var(--ink-soft);
-        background: none;
-        border-color: transparent;
-      }
-      select:hover {
-        background: var(--hover);
-      }
-    `,
-  ];
+  static override styles = [sheet];
+  static override shadowRootOptions: ShadowRootInit = { ...LitElement.shadowRootOptions, delegatesFocus: true };
   @property() level = "";
   @property({ type: Boolean }) disabled = false;
 
-  private change(event: Event): void {
-    const { value } = event.target as HTMLSelectElement;
-    this.dispatchEvent(new CustomEvent("choose", { detail: { level: value === "" ? null : value } }));
+  private choose(event: CustomEvent<string>): void {
+    event.stopPropagation();
+    this.dispatchEvent(new CustomEvent("choose", { detail: { level: event.detail === "" ? null : event.detail } }));
   }
 
   protected override render(): TemplateResult {
-    return html`<label
-      >Thinking
-      <select ?disabled=${this.disabled} .value=${this.level} @change=${this.change}>
-        ${LEVELS.map(([level, word]) => html`<option value=${level} ?selected=${level === this.level}>${word}</option>`)}
-      </select></label
-    >`;
+    return html`<oc-select
+      ghost
+      label=${t("Thinking")}
+      lead=${t("Thinking:")}
+      .value=${this.level}
+      .options=${LEVELS.map(([value, label]) => ({ value, label }))}
+      ?disabled=${this.disabled}
+      @choose=${this.choose}
+    ></oc-select>`;
   }
 }
 customElements.define("oc-thinking-picker", ThinkingPicker);

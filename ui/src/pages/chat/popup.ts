@@ -19,7 +19,7 @@ export class Popup extends LitElement {
         max-width: 100%;
         padding: 2px 8px;
         color: var(--ink-soft);
-        font-size: 13.5px;
+        font-size: var(--type-ui);
       }
       button.face[aria-expanded="true"] {
         background: var(--hover);
@@ -44,6 +44,10 @@ export class Popup extends LitElement {
       :host([side="end"]) .panel {
         inset-inline-end: 0;
       }
+      :host([up]) .panel {
+        top: auto;
+        bottom: calc(100% + 6px);
+      }
       @media (max-width: 720px) {
         .panel,
         :host([side="end"]) .panel {
@@ -59,12 +63,17 @@ export class Popup extends LitElement {
         :host([low]) .panel {
           bottom: 72px;
         }
+        :host([up]) .panel {
+          bottom: 140px;
+        }
       }
     `,
   ];
   /** What the button is called. */
   @property() label = "";
   @property({ type: Boolean }) disabled = false;
+  /** The panel is above the button. */
+  @property({ type: Boolean, reflect: true }) up = false;
   /** On a phone the panel is at the foot of the window: the button may be anywhere. */
   @property({ type: Boolean, reflect: true }) low = false;
   /** Which edge of the button the panel keeps to. */

@@ -1,5 +1,6 @@
 import { automationOf, isMainKey, sessionName, type MethodResult } from "openclaw/client";
 import { plain } from "../../base/plain.ts";
+import { locale, t } from "../../words/words.ts";
 
 /** A session as the gateway lists it. */
 export type SessionRow = MethodResult<"sessions.list">["sessions"][number];
@@ -13,6 +14,11 @@ export interface ListedSession {
   readonly where: string | undefined;
   readonly updatedAt: number;
   readonly preview: string | undefined;
+  readonly pinned: boolean;
+  readonly archived: boolean;
+  readonly folder: string | undefined;
+  /** What it is found by, in lower case. */
+  readonly words: string;
 }
 
 export interface SessionGroup {
@@ -47,40 +53,71 @@ export function whereOf(row: SessionRow): string | undefined {
 /** A session's name for people, as the gateway tells it everywhere. */
 export const titleOf = (row: SessionRow): string => row.name ?? sessionName({ ...row, title: row.derivedTitle });
 
-export const listed = (row: SessionRow, defaultAgentId: string): ListedSession => ({
-  key: row.key,
-  title: titleOf(row),
-  agentId: agentOf(row.key, defaultAgentId),
-  where: whereOf(row),
-  updatedAt: row.updatedAt ?? 0,
-  preview: row.lastMessagePreview === undefined ? undefined : plain(row.lastMessagePreview),
-});
+export function listed(row: SessionRow, defaultAgentId: string): ListedSession {
+  const [title, where] = [titleOf(row), whereOf(row)];
+  const preview = row.lastMessagePreview === undefined ? undefined : plain(row.lastMessagePreview);
+  return {
+    key: row.key,
+    title,
+    agentId: agentOf(row.key, defaultAgentId),
+    where,
+    updatedAt: row.updatedAt ?? 0,
+    preview,
+    pinned: row.pinnedAt !== undefined,
+    archived: row.archivedAt !== undefined,
+    folder: row.folder,
+    words: `${title} ${row.key} ${where ?? ""} ${preview ?? ""}`.toLowerCase(),
+  };
+}
+
+/** Lists rows. The same row is the same session: long lists are drawn again and again. */
+export function createListing(): typeof listed {
+  const made = new WeakMap<SessionRow, ListedSession>();
+  return (row, defaultAgentId) => {
+    const session = made.get(row) ?? listed(row, defaultAgentId);
+    made.set(row, session);
+    return session;
+  };
+}
 
 /** True when every word is somewhere in what is shown of the session. */
 export function matches(session: ListedSession, words: string): boolean {
-  const text = `${session.title} ${session.key} ${session.where ?? ""} ${session.preview ?? ""}`.toLowerCase();
   return words
     .toLowerCase()
     .split(/\s+/)
-    .every((word) => text.includes(word));
+    .every((word) => session.words.includes(word));
 }
 
-function dayName(at: number, now: number): string {
+const month = new Intl.DateTimeFormat(locale, { month: "long", year: "numeric" });
+/** Names days as seen from `now`. Each month is named once: lists are long. */
+function createDayNames(now: number): (at: number) => string {
   const midnight = new Date(now).setHours(0, 0, 0, 0);
-  if (at >= midnight) return "Today";
-  if (at >= midnight - DAY) return "Yesterday";
-  if (at >= midnight - 6 * DAY) return "This week";
-  return at === 0 ? "Never used" : new Date(at).toLocaleDateString(undefined, { month: "long", year: "numeric" });
+  const months = new Map<number, string>();
+  const monthName = (date: Date): string => {
+    const number = date.getFullYear() * 12 + date.getMonth();
+    const name = months.get(number) ?? month.format(date);
+    months.set(number, name);
+    return name;
+  };
+  return (at) => {
+    if (at >= midnight) return t("Today");
+    if (at >= midnight - DAY) return t("Yesterday");
+    if (at >= midnight - 6 * DAY) return t("This week");
+    return at === 0 ? t("Never used") : monthName(new Date(at));
+  };
 }
 
-/** Sessions under headings, newest first in each; groups in the order of their newest. */
+/** Sessions under headings, newest first in each; pinned ones first, then groups in the order of their newest. */
 export function grouped(sessions: readonly ListedSession[], by: Grouping, now: number): readonly SessionGroup[] {
-  const sorted = sessions.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1));
-  const groups = Map.groupBy(sorted, (session) => (by === "agent" ? session.agentId : dayName(session.updatedAt, now)));
-  return [...groups].map(([name, members]) => ({ name, sessions: members }));
+  const pinned = sessions.filter((session) => session.pinned).toSorted((a, b) => b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1));
+  const sorted = sessions.filter((session) => !session.pinned).toSorted((a, b) => b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1));
+  const dayName = createDayNames(now);
+  const groups = Map.groupBy(sorted, (session) => (by === "agent" ? session.agentId : dayName(session.updatedAt)));
+  const rest = [...groups].map(([name, members]) => ({ name, sessions: members }));
+  return pinned.length === 0 ? rest : [{ name: t("Pinned"), sessions: pinned }, ...rest];
 }
 
-const KINDS = { cron: "Jobs", hook: "Webhooks", subagent: "Sub-agents", heartbeat: "Heartbeats" } as const;
+const KINDS = { cron: t("Jobs"), hook: t("Webhooks"), subagent: t("Sub-agents"), heartbeat: t("Heartbeats") } as const;
 
 /** Whether nobody writes in a session: it belongs to a job, a webhook, a sub-agent or heartbeats. */
 export const isAutomation = ({ key }: Pick<ListedSession, "key">): boolean => automationOf(key) !== undefined;
@@ -112,8 +149,10 @@ export function withSeen(seen: Seen, key: string, at: number): Seen {
   return { since: Math.max(seen.since, notes[MAX_SEEN]?.[1] ?? 0), at: Object.fromEntries(notes.slice(0, MAX_SEEN)) };
 }
 
+const browserRandom = (): number => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32;
+
 /** A key for a conversation that begins: `agent:<id>:web:<random>`. */
-export function newSessionKey(agentId: string, random: () => number): string {
+export function newSessionKey(agentId: string, random = browserRandom): string {
   const letters = Array.from({ length: 10 }, () => Math.floor(random() * 36).toString(36));
   return `agent:${agentId.toLowerCase()}:web:${letters.join("")}`;
 }

@@ -1,160 +1,68 @@
-import { css, html, LitElement, nothing, type TemplateResult } from "lit";
-import { property, state } from "lit/decorators.js";
-import { ago, exactly } from "../../base/figures.ts";
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { property, query, state } from "lit/decorators.js";
+import { repeat } from "lit/directives/repeat.js";
 import { keep } from "../../base/keep.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
-import { place } from "../../shell/router.ts";
-import {
-  grouped,
-  groupedByKind,
-  isAutomation,
-  isMain,
-  isUnread,
-  listed,
-  matches,
-  type Grouping,
-  type ListedSession,
-  type SessionGroup,
-} from "./sidebar-groups.ts";
-import type { Search, SessionsState } from "./sidebar-sessions.ts";
+import { styleMap } from "../../look/style-map.ts";
+import "../../parts/select.ts";
+import { skeleton, skeletonLook } from "../../parts/skeleton.ts";
+import type { Deletion } from "./deletions.ts";
+import type { ListAction } from "./sidebar-actions.ts";
+import type { Search } from "./sidebar-finder.ts";
+import type { FolderDialog, FolderQuestion } from "./sidebar-folders.ts";
+import { createListing, grouped, groupedByKind, isAutomation, matches, type Grouping, type ListedSession } from "./sidebar-groups.ts";
+import { messageHits } from "./sidebar-hits.ts";
+import { drawnLines, HEIGHTS, linesOf, type DrawnLines, type ListItem, type ListLines, type ListSection } from "./sidebar-items.ts";
+import { sidebarLook } from "./sidebar-look.ts";
+import { folderHead, listFoot, sessionRow, type RowWishes } from "./sidebar-rows.ts";
+import type { ListView, SessionsState } from "./sidebar-sessions.ts";
+import { locale, t } from "../../words/words.ts";
 
-/** The conversations that there are. Says `new-chat`, `search` {words}, `more`, `automation` (whether its sessions are shown), `retry` and `left` (one was chosen, or the drawer closed). */
+/** More is read before the end of what is listed comes into view. */
+const MARGIN = 600;
+
+/**
+ * The conversations that there are; only those in view are drawn. Dispatches `new-chat`, `search` {words}, `more` (a list), `more-found`, `view` (a
+ * `ListView`), `folder` {name, isOpen}, `act` (a `ListAction`), `restore` (a `Deletion`), `more-hits`, `retry` and `left` (one was chosen, or the drawer
+ * closed).
+ */
 export class Sidebar extends LitElement {
-  static override styles = [
-    sheet,
-    css`
-      :host {
-        display: flex;
-        flex-direction: column;
-        min-height: 0;
-        height: 100%;
-        background: none;
-      }
-      .top {
-        display: flex;
-        gap: 8px;
-        padding: 12px 12px 8px;
-      }
-      .top .new {
-        flex: 1;
-        justify-content: flex-start;
-      }
-      .find {
-        padding: 0 12px 8px;
-        display: flex;
-        gap: 8px;
-      }
-      .find select {
-        width: auto;
-      }
-      nav {
-        flex: 1;
-        overflow-y: auto;
-        padding: 0 8px 16px;
-      }
-      h2 {
-        padding: 12px 8px 4px;
-        font-size: 12px;
-        font-weight: 500;
-        color: var(--ink-faint);
-      }
-      ul {
-        list-style: none;
-        margin: 0;
-        padding: 0;
-      }
-      a {
-        display: block;
-        padding: 7px 8px;
-        border-radius: var(--radius-small);
-        color: var(--ink);
-        text-decoration: none;
-        font-size: 13px;
-        font-weight: 500;
-        line-height: 18px;
-      }
-      a:hover {
-        background: var(--hover);
-      }
-      a[aria-current="page"] {
-        background: var(--selected);
-      }
-      .line {
-        display: flex;
-        align-items: baseline;
-        gap: 8px;
-      }
-      .unread .title {
-        font-weight: 650;
-      }
-      .preview {
-        color: var(--ink-soft);
-        font-size: 12px;
-        font-weight: 400;
-      }
-      .time {
-        font-size: 12px;
-        color: var(--ink-soft);
-        white-space: nowrap;
-      }
-      .dot {
-        flex: none;
-        align-self: center;
-        width: 8px;
-        height: 8px;
-        border-radius: 50%;
-        background: var(--accent);
-      }
-      .dot.running {
-        background: none;
-        border: 2px solid var(--accent);
-        border-top-color: transparent;
-        animation: turn 1s linear infinite;
-        width: 10px;
-        height: 10px;
-      }
-      @keyframes turn {
-        to {
-          rotate: 1turn;
-        }
-      }
-      .note,
-      .empty {
-        margin: 8px;
-        font-size: 13.5px;
-      }
-      .count {
-        margin: 8px;
-        font-size: 12.5px;
-      }
-      .more {
-        width: 100%;
-        margin-top: 8px;
-      }
-    `,
-  ];
+  static override styles = [sheet, skeletonLook, sidebarLook];
   @property({ attribute: false }) sessions!: SessionsState;
   @property() current = "";
   @property() defaultAgentId = "main";
   /** It lies over the page: it can be closed. */
   @property({ type: Boolean }) drawer = false;
+  /** Sessions in which something waits for a decision. */
+  @property({ attribute: false }) asking: ReadonlySet<string> = new Set();
+  /** Whether this browser may pin, archive and delete. */
+  @property({ type: Boolean }) may = false;
+  /** What this browser deleted and can bring back. */
+  @property({ attribute: false }) deleted: readonly Deletion[] = [];
+  @state() private isDeletedOpen = false;
   @state() private words = "";
+  /** Keys of what is selected; undefined while nothing can be. */
+  @state() private selected: ReadonlySet<string> | undefined;
   @state() private by: Grouping = keep.text("sessions.by") === "agent" ? "agent" : "day";
+  @state() private drawn: DrawnLines = { from: 0, to: 0 };
+  @query(".scroller") private scroller!: HTMLElement | null;
+  private readonly listing = createListing();
+  private lines: ListLines = linesOf([]);
+  private made: readonly unknown[] = [];
+  private readonly sized = new ResizeObserver(() => this.look());
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.sized.disconnect();
+  }
 
   private tell(name: string, detail?: unknown): void {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
-  private get shown(): readonly ListedSession[] {
-    const { found, automation } = this.sessions;
-    const rows = [...this.sessions.rows, ...automation.rows];
-    const known = rows.map((row) => listed(row, this.defaultAgentId));
-    if (this.words.trim() === "") return known;
-    // Until the gateway has looked through all of them, those at hand.
-    const others = (this.ended ? (found ?? []) : []).filter((row) => !rows.some(({ key }) => key === row.key)).map((row) => listed(row, this.defaultAgentId));
-    const server = new Set(this.ended ? found?.map(({ key }) => key) : []);
-    return [...known.filter((session) => server.has(session.key) || matches(session, this.words.trim())), ...others];
+  private get isSearching(): boolean {
+    return this.words.trim() !== "";
   }
 
   /** The search for the words that are typed, once it is over. */
@@ -163,119 +71,283 @@ export class Sidebar extends LitElement {
     return search?.words === this.words.trim() ? search : undefined;
   }
 
-  /** How much more there is than is shown. */
-  private rest(shown: number): TemplateResult {
-    const searching = this.words.trim() !== "";
-    const more = searching ? (this.ended?.more ?? 0) : this.sessions.more;
-    return html`${searching && this.ended ? html`<p class="count faint" role="status">${(shown + more).toLocaleString()} found${more > 0 ? `, ${shown} shown` : ""}</p>` : nothing}
-    ${more > 0 ? html`<button class="plain small more" @click=${() => this.tell("more")}>Show more (${more.toLocaleString()} more)</button>` : nothing}`;
+  private listed(rows: SessionsState["rows"]): readonly ListedSession[] {
+    return rows.map((row) => this.listing(row, this.defaultAgentId));
   }
 
-  private session(session: ListedSession): TemplateResult {
-    const here = session.key === this.current;
-    const running = [...this.sessions.running.values()].includes(session.key);
-    const unread = !here && !running && isUnread(session, this.sessions.seen);
-    return html`<li>
-      <a
-        href=${place("chat", isMain(session.key) && session.agentId === this.defaultAgentId ? [] : [session.key])}
-        class=${unread ? "unread" : ""}
-        aria-current=${here ? "page" : "false"}
-        title=${session.key}
-        @click=${() => this.tell("left")}
-      >
-        <span class="line">
-          ${running ? html`<span class="dot running" role="img" aria-label="answering"></span>` : unread ? html`<span class="dot" role="img" aria-label="unread"></span>` : nothing}
-          <span class="title grow cut" dir="auto">${session.title}</span>
-          ${session.where === undefined ? nothing : html`<span class="badge">${session.where}</span>`}
-        </span>
-        <span class="line">
-          <span class="preview grow cut" dir="auto">${session.preview ?? ""}</span>
-          ${session.updatedAt === 0 ? nothing : html`<time class="time" title=${exactly(session.updatedAt)}>${ago(session.updatedAt)}</time>`}
-        </span>
-      </a>
-    </li>`;
+  /** What fits the words that are typed: of what is at hand at once, and of all that there are as soon as the gateway has answered. */
+  private fitting(): readonly ListedSession[] {
+    const { found = [], rows, archive, automation } = this.sessions;
+    const words = this.words.trim();
+    const all = new Map(this.listed([...found, ...rows, ...archive.rows, ...automation.rows]).map((session) => [session.key, session]));
+    const sure = new Set(this.ended ? found.map(({ key }) => key) : []);
+    return [...all.values()].filter((session) => sure.has(session.key) || matches(session, words));
   }
 
-  private list(): TemplateResult {
-    const { error, loaded } = this.sessions;
-    const { shown } = this;
-    if (error !== undefined && shown.length === 0) {
-      return html`<p class="note bad">The list did not come: ${error} <button class="small" @click=${() => this.tell("retry")}>Try again</button></p>`;
+  private sections(): readonly ListSection[] {
+    const { rows, folders, archive, automation, view, more } = this.sessions;
+    if (this.isSearching) {
+      const fitting = this.fitting();
+      return [
+        ...grouped(
+          fitting.filter((one) => !isAutomation(one)),
+          this.by,
+          Date.now(),
+        ),
+        ...groupedByKind(fitting.filter(isAutomation)),
+      ];
     }
-    if (!loaded) return html`<p class="empty soft" role="status">Loading …</p>`;
-    if (this.ended?.error !== undefined) return html`<p class="note bad" role="status">The search failed: ${this.ended.error}</p>`;
-    if (shown.length === 0 && (this.words.trim() !== "" || this.sessions.automation.total === 0)) {
-      if (this.words.trim() !== "" && !this.ended) return html`<p class="empty soft" role="status">Searching …</p>`;
-      return html`<p class="empty soft" role="status">
-        ${this.words.trim() === "" ? "Conversations appear here once something was said." : "Nothing has these words in its name or last message."}
-      </p>`;
-    }
-    const chats = shown.filter((session) => !isAutomation(session));
-    return html`${grouped(chats, this.by, Date.now()).map((group) => this.group(group))}
-    ${this.rest(this.words.trim() === "" ? chats.length : shown.length)}${this.automation(shown.filter(isAutomation))}`;
+    if (view === "archive") return [{ name: t("Archived"), sessions: this.listed(archive.rows), more: archive.more ? "archive" : undefined }];
+    if (view === "automation") return withMore(groupedByKind(this.listed(automation.rows)), automation.more ? "automation" : undefined);
+    const filed = folders.map(({ name, total, isOpen, rows: inside, more: goesOn }): ListSection => {
+      const sessions = this.listed(inside);
+      return { name, sessions, folder: { name, total, isOpen }, more: goesOn ? `folder:${name}` : undefined };
+    });
+    const groups = grouped(
+      this.listed(rows).filter(({ folder, pinned }) => folder === undefined || pinned),
+      this.by,
+      Date.now(),
+    );
+    const [first, ...others] = groups;
+    const pinned = first?.sessions[0]?.pinned === true ? [first] : [];
+    return [...pinned, ...filed, ...withMore(pinned.length > 0 ? others : groups, more ? "chats" : undefined)];
   }
 
-  private group({ name, sessions }: SessionGroup): TemplateResult {
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const { sessions, words, by, defaultAgentId } = this;
+    const { rows, folders, archive, automation, view, found, search } = sessions;
+    const of = [rows, folders, archive.rows, automation.rows, view, found, search, words, by, defaultAgentId];
+    if (of.some((part, at) => part !== this.made[at])) {
+      this.made = of;
+      this.lines = linesOf(this.sections());
+      this.drawn = this.drawnNow();
+    }
+    if (changed.has("sessions") && changed.get("sessions")?.view !== view) this.scroller?.scrollTo({ top: 0 });
+  }
+
+  protected override updated(): void {
+    if (this.scroller) this.sized.observe(this.scroller);
+    this.readOn();
+  }
+
+  private drawnNow(): DrawnLines {
+    const { scrollTop = 0, clientHeight = 800 } = this.scroller ?? {};
+    return drawnLines(this.lines, scrollTop, clientHeight);
+  }
+
+  /** Draws what came into view. */
+  private readonly look = (): void => {
+    const now = this.drawnNow();
+    if (now.from !== this.drawn.from || now.to !== this.drawn.to) this.drawn = now;
+    else this.readOn();
+  };
+
+  /** Asks for the next page of a list whose end is near. */
+  private readOn(): void {
+    const { items, tops } = this.lines;
+    const { scrollTop = 0, clientHeight = 0 } = this.scroller ?? {};
+    for (let at = this.drawn.from; at < items.length && tops[at]! < scrollTop + clientHeight + MARGIN; at += 1) {
+      const item = items[at];
+      if (item?.kind === "more") this.tell("more", item.list);
+    }
+  }
+
+  private select(key: string, on: boolean): void {
+    const next = new Set(this.selected);
+    if (on) next.add(key);
+    else next.delete(key);
+    this.selected = next;
+  }
+
+  private act(action: ListAction): void {
+    this.selected = undefined;
+    this.tell("act", action);
+  }
+
+  /** The code for folders is loaded with the first question about one. */
+  private async ask(question: FolderQuestion): Promise<void> {
+    await import("./sidebar-folders.ts");
+    this.renderRoot.querySelector<FolderDialog>("oc-folder-dialog")?.ask(question);
+  }
+
+  private move(keys: readonly string[]): void {
+    const known = new Map(this.lines.items.flatMap((item) => (item.kind === "session" ? [[item.session.key, item.session.folder] as const] : [])));
+    const from = new Map(keys.map((key) => [key, known.get(key)]));
+    const here = keys.length === 1 ? from.get(keys[0]!) : undefined;
+    const choose = (folder: string): void => this.act({ do: "move", keys, folder, from });
+    const folders = this.sessions.folders.flatMap(({ name }) => (name === here ? [] : [name]));
+    void this.ask({ title: t("Move to folder"), folders, name: "", yes: t("Create and move"), choose });
+  }
+
+  private renameFolder(folder: string): void {
+    const choose = (name: string): void => void (name !== folder && this.act({ do: "folder", folder, name }));
+    void this.ask({ title: t`Rename folder “${folder}”`, folders: [], name: folder, yes: t("Rename"), choose });
+  }
+
+  private readonly wishes: RowWishes = {
+    act: (action) => this.act(action),
+    select: (key, on) => this.select(key, on),
+    move: (key) => this.move([key]),
+    left: () => this.tell("left"),
+    openFolder: (name, isOpen) => this.tell("folder", { name, isOpen }),
+    renameFolder: (name) => this.renameFolder(name),
+  };
+
+  /** What can be done to all that is selected. */
+  private bulk(selected: ReadonlySet<string>): TemplateResult {
+    const keys = [...selected];
+    const button = (label: string, work: () => void): TemplateResult =>
+      html`<button class="small" ?disabled=${keys.length === 0} @click=${work}>${label}</button>`;
+    return html`<div class="bulk" role="toolbar" aria-label=${t("Selected conversations")}>
+      <span role="status">${t`${keys.length} selected`}</span>
+      ${button(t("Pin"), () => this.act({ do: "pin", keys }))} ${button(t("Move"), () => this.move(keys))}
+      ${button(t("Archive"), () => this.act({ do: "archive", keys }))} ${button(t("Delete"), () => this.act({ do: "delete", keys }))}
+      <button class="plain small" @click=${() => (this.selected = undefined)}>${t("Cancel")}</button>
+    </div>`;
+  }
+
+  private item(item: ListItem): TemplateResult | typeof nothing {
+    if (item.kind === "more") return html`<li class="goes-on faint" role="status">${t("Loading…")}</li>`;
+    if (item.kind === "head") return nothing;
+    const { sessions, current, defaultAgentId, selected, may, asking } = this;
+    return sessionRow(item, { sessions, current, defaultAgentId, selected, may, asking }, this.wishes);
+  }
+
+  /** The lines around the view, under their headings. */
+  private drawnSections(): TemplateResult {
+    const { items, tops } = this.lines;
+    const { from } = this.drawn;
+    const to = Math.min(this.drawn.to, items.length);
+    const sections = [...Map.groupBy(items.slice(from, to), ({ section }) => section)];
+    return html`<div style=${styleMap({ height: `${tops[from] ?? 0}px` })}></div>
+      ${repeat(
+        sections,
+        ([section]) => section,
+        ([section, inside]) => this.section(section, inside),
+      )}
+      <div style=${styleMap({ height: `${tops.at(-1)! - tops[to]!}px` })}></div>`;
+  }
+
+  private section(section: string, inside: readonly ListItem[]): TemplateResult {
+    const [first] = inside;
+    const name = section.replace(/^folder:/, "");
+    const head = first?.kind === "head" ? (first.folder ? folderHead(first.folder, this.may, this.wishes) : html`<h2 class="cut">${name}</h2>`) : nothing;
+    const rows = inside.filter(({ kind }) => kind !== "head");
     return html`<section aria-label=${name}>
-      <h2>${name}</h2>
-      <ul>
-        ${sessions.map((session) => this.session(session))}
-      </ul>
+      ${head}
+      ${
+        rows.length === 0
+          ? nothing
+          : html`<ul>
+              ${repeat(
+                rows,
+                ({ id }) => id,
+                (item) => this.item(item),
+              )}
+            </ul>`
+      }
     </section>`;
   }
 
-  /** Sessions that nobody writes in: folded, unless they were searched for. */
-  private automation(shown: readonly ListedSession[]): TemplateResult | typeof nothing {
-    const { total, isOpen } = this.sessions.automation;
-    if (this.words.trim() !== "") return html`${groupedByKind(shown).map((group) => this.group(group))}`;
-    if (total === 0) return nothing;
-    return html`<button
-        class="plain small more"
-        aria-expanded=${isOpen ? "true" : "false"}
-        title="Sessions of jobs, webhooks, sub-agents and heartbeats"
-        @click=${() => this.tell("automation", !isOpen)}
-      >
-        ${isOpen ? "Hide" : "Show"} automation (${total.toLocaleString()})
-      </button>
-      ${isOpen ? groupedByKind(shown).map((group) => this.group(group)) : nothing}
-      ${isOpen && total > shown.length ? html`<p class="count faint">The newest ${shown.length}. <a href="sessions">All sessions</a></p>` : nothing}`;
+  private list(): TemplateResult {
+    const { error, loaded, folders, search, found = [] } = this.sessions;
+    const { isSearching, ended } = this;
+    const isEmpty = this.lines.items.length === 0;
+    if (error !== undefined && isEmpty) {
+      return html`<p class="note bad">
+        ${t`Could not load conversations: ${error}`} <button class="small" @click=${() => this.tell("retry")}>${t("Try again")}</button>
+      </p>`;
+    }
+    if (!loaded) return html`<div class="waiting">${skeleton(6, "text")}</div>`;
+    if (ended?.error !== undefined) return html`<p class="note bad" role="status">${t`Search failed: ${ended.error}`}</p>`;
+    if (!isSearching) {
+      return isEmpty && folders.length === 0
+        ? html`<p class="empty soft" role="status">${t("Conversations appear here after the first message.")}</p>`
+        : this.drawnSections();
+    }
+    if (isEmpty && !ended && this.hits() === nothing) return html`<p class="empty soft" role="status">${t("Searching…")}</p>`;
+    const more = ended ? Math.max(0, (search?.total ?? 0) - found.length) : 0;
+    return html`${this.drawnSections()}
+    ${ended && !isEmpty ? html`<p class="count faint" role="status">${t`${(this.sessionCount + more).toLocaleString(locale)} found`}</p>` : nothing}
+    ${more > 0 ? html`<button class="plain small more" @click=${() => this.tell("more-found")}>${t`Show more (${more.toLocaleString(locale)} more)`}</button>` : nothing}
+    ${this.hits()} ${ended && isEmpty ? html`<p class="empty soft" role="status">${t("No conversation matches by name or last message.")}</p>` : nothing}`;
   }
 
-  private regroup(event: Event): void {
-    this.by = (event.target as HTMLSelectElement).value as Grouping;
+  private get sessionCount(): number {
+    return this.lines.items.filter(({ kind }) => kind === "session").length;
+  }
+
+  /** Messages with the words, below the conversations that are called so. */
+  private hits(): TemplateResult | typeof nothing {
+    const { hits } = this.sessions;
+    return hits && hits.words === this.words.trim() ? messageHits(hits, { more: () => this.tell("more-hits"), left: () => this.tell("left") }) : nothing;
+  }
+
+  private regroup({ detail }: CustomEvent<string>): void {
+    this.by = detail as Grouping;
     keep.setText("sessions.by", this.by);
   }
 
   private typed(event: InputEvent): void {
     this.words = (event.target as HTMLInputElement).value;
+    this.scroller?.scrollTo({ top: 0 });
     this.tell("search", { words: this.words });
   }
 
   protected override render(): TemplateResult {
-    const agents = new Set(this.sessions.rows.map((row) => listed(row, this.defaultAgentId).agentId));
+    const agents = new Set(this.sessions.rows.map((row) => this.listing(row, this.defaultAgentId).agentId));
     return html`<div class="top">
-        <button class="new" title="New chat (Ctrl+Shift+O)" @click=${() => this.tell("new-chat")}>${icon("plus")} New chat</button>
+        <button class="new" title=${t("New chat (Ctrl+Shift+O)")} @click=${() => this.tell("new-chat")}>${icon("plus")} ${t("New chat")}</button>
         <button
           class="icon plain"
-          aria-label=${this.drawer ? "Close the list" : "Hide the list"}
-          title=${this.drawer ? "Close" : "Hide the list"}
+          aria-label=${this.drawer ? t("Close list") : t("Hide list")}
+          title=${this.drawer ? t("Close") : t("Hide list")}
           @click=${() => this.tell("fold")}
         >
           ${icon(this.drawer ? "close" : "left")}
         </button>
       </div>
       <div class="find">
-        <input type="search" aria-label="Search conversations" placeholder="Search" .value=${this.words} @input=${this.typed} />
+        <input type="search" aria-label=${t("Search conversations")} placeholder=${t("Search")} .value=${this.words} @input=${this.typed} />
         ${
           agents.size > 1
-            ? html`<select aria-label="Group by" @change=${this.regroup}>
-                <option value="day" ?selected=${this.by === "day"}>by day</option>
-                <option value="agent" ?selected=${this.by === "agent"}>by agent</option>
-              </select>`
+            ? html`<oc-select
+                label=${t("Group by")}
+                .value=${this.by}
+                .options=${[
+                  { value: "day", label: t("by day") },
+                  { value: "agent", label: t("by agent") },
+                ]}
+                @choose=${this.regroup}
+              ></oc-select>`
             : nothing
         }
       </div>
-      <nav aria-label="Conversations">${this.list()}</nav>`;
+      ${this.selected ? this.bulk(this.selected) : nothing}
+      <nav
+        aria-label=${t("Conversations")}
+        style=${styleMap({ "--head": `${HEIGHTS.head}px`, "--row": `${HEIGHTS.session}px`, "--goes-on": `${HEIGHTS.more}px` })}
+      >
+        <div class="scroller" @scroll=${this.look}>${this.list()}</div>
+        ${
+          this.isSearching
+            ? nothing
+            : listFoot(
+                { sessions: this.sessions, deleted: this.may ? this.deleted : [], isDeletedOpen: this.isDeletedOpen },
+                {
+                  view: (view: ListView) => this.tell("view", view),
+                  openDeleted: (isOpen) => (this.isDeletedOpen = isOpen),
+                  restore: (one) => this.tell("restore", one),
+                },
+              )
+        }
+      </nav>
+      <oc-folder-dialog></oc-folder-dialog>`;
   }
+}
+
+/** The last section goes on with more of a list. */
+function withMore(sections: readonly ListSection[], more: string | undefined): readonly ListSection[] {
+  return sections.map((section, at) => (at === sections.length - 1 && more !== undefined ? { ...section, more } : section));
 }
 customElements.define("oc-chat-sidebar", Sidebar);

@@ -6,13 +6,14 @@ import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import type { Conversation } from "./model/conversation.ts";
 import type { Talk, TalkPhase, TalkState } from "./talk/talk.ts";
+import { t } from "../../words/words.ts";
 
 const SHOWN: Readonly<Record<TalkPhase, string>> = {
-  starting: "Opening the microphone …",
-  listening: "Listening",
-  recognising: "Recognising …",
-  answering: "Waiting for the answer …",
-  speaking: "Speaking. Talk to interrupt.",
+  starting: t("Opening the microphone…"),
+  listening: t("Listening"),
+  recognising: t("Recognising…"),
+  answering: t("Waiting for the answer…"),
+  speaking: t("Speaking. Talk to interrupt."),
   off: "",
 };
 
@@ -25,9 +26,8 @@ export class TalkButton extends LitElement {
         display: contents;
       }
       button.icon {
-        width: 38px;
-        height: 38px;
-        border-radius: 10px;
+        flex: none;
+        color: var(--ink-soft);
       }
       button[aria-pressed="true"] {
         color: var(--accent);
@@ -35,7 +35,7 @@ export class TalkButton extends LitElement {
       }
       .talk-state {
         align-self: center;
-        font-size: 13.5px;
+        font-size: var(--type-ui);
         white-space: nowrap;
       }
       .talk-note {
@@ -85,7 +85,7 @@ export class TalkButton extends LitElement {
         if (now.phase === "off") this.talk = undefined;
       });
     } catch (error) {
-      this.now = { phase: "off", note: `Talk mode could not be loaded: ${failureText(error)}` };
+      this.now = { phase: "off", note: t`Talk mode could not be loaded: ${failureText(error)}` };
     }
   }
 
@@ -96,10 +96,10 @@ export class TalkButton extends LitElement {
     return html`${note ? html`<div class="talk-note note warn" role="alert"><p>${note}</p></div>` : nothing}
       <span class="talk-state soft" role="status">${SHOWN[phase]}</span>
       <button
-        class="icon"
+        class="icon plain"
         aria-pressed=${on}
-        aria-label=${on ? "Stop talking" : "Talk"}
-        title=${on ? "Stop talking" : "Talk: speak, and hear the answer"}
+        aria-label=${on ? t("Stop talking") : t("Talk")}
+        title=${on ? t("Stop talking") : t("Talk: speak and hear the answer")}
         ?disabled=${!this.may}
         @click=${() => void this.toggle()}
       >

@@ -4,6 +4,7 @@ import { fakeGateway, memoryStorage, said, settled, testPlatform } from "./model
 import { itemsOf } from "./model/items.ts";
 import { createOutbox } from "./model/outbox.ts";
 import { MOST_SHOWN } from "./transcript-window.ts";
+import { NO_WORK } from "./model/items.ts";
 import { findRun, rowOfRun, windowAround } from "./transcript-wanted.ts";
 
 const never = new AbortController().signal;
@@ -42,7 +43,7 @@ describe("a run that the address names", () => {
     const held = { ...conversation.state.value, entries: [{ ...entry!, id: "e1" }] };
     expect(rowOfRun(itemsOf(held.entries), held, "e1")).toMatchObject({ key: itemsOf(held.entries).at(-1)!.key });
     const call = { id: "c1", name: "read", args: {}, startedAt: 1, result: { ...entry!, id: "e2", kind: "tool" as const } };
-    const answer = { kind: "answer" as const, key: "k", entry: { ...entry!, id: "e3" }, text: "", thinking: "", calls: [call] };
+    const answer = { kind: "answer" as const, work: NO_WORK, key: "k", entry: { ...entry!, id: "e3" }, text: "", thinking: "", calls: [call] };
     expect(rowOfRun([answer], held, "e2")).toEqual({ key: "k", at: 0 });
   });
 

@@ -21,9 +21,16 @@ function changed({ state }: Pick<Conversation, "state">, signal: AbortSignal): P
 }
 
 /** Reads earlier pages until a run, or an entry, is there. False when it is not, or further back than is looked for, or nobody waits any longer. */
-export async function findRun(conversation: Pick<Conversation, "state" | "older">, runId: string, signal: AbortSignal): Promise<boolean> {
+export async function findRun(
+  conversation: Pick<Conversation, "state" | "older"> & Partial<Pick<Conversation, "from">>,
+  runId: string,
+  signal: AbortSignal,
+  /** Position of the entry, when that is known. */
+  seq?: number,
+): Promise<boolean> {
   const { state } = conversation;
   while ((state.value.loading || state.value.loadingOlder) && !signal.aborted) await changed(conversation, signal);
+  if (seq !== undefined && !signal.aborted && !holds(state.value, runId)) await conversation.from?.(seq);
   for (let pages = 0; pages < MOST_PAGES && !signal.aborted; pages += 1) {
     if (holds(state.value, runId)) return true;
     const { moreBefore, entries } = state.value;

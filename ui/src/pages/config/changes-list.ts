@@ -3,10 +3,11 @@ import { property } from "lit/decorators.js";
 import { sheet } from "../../look/sheet.ts";
 import type { Check } from "./model/draft.ts";
 import { HIDDEN } from "./model/secrets.ts";
+import { t } from "../../words/words.ts";
 
 type Change = Check["changes"][number];
 
-const WORDS = { added: "added", removed: "removed", changed: "changed" } as const;
+const WORDS = { added: t("added"), removed: t("removed"), changed: t("changed") } as const;
 const LOOKS = { added: "good", removed: "bad", changed: "info" } as const;
 
 /** A value in a line; a secret is a word. */
@@ -45,14 +46,14 @@ export class ChangesList extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    if (this.changes.length === 0) return html`<p class="soft">No value changes, only how the text is written.</p>`;
+    if (this.changes.length === 0) return html`<p class="soft">${t("No values change, only the formatting.")}</p>`;
     return html`<div class="scroll">
       <table>
         <thead>
           <tr>
-            <th scope="col">Key</th>
-            <th scope="col">Change</th>
-            ${this.reload ? html`<th scope="col">What happens</th>` : nothing}
+            <th scope="col">${t("Key")}</th>
+            <th scope="col">${t("Change")}</th>
+            ${this.reload ? html`<th scope="col">${t("Effect")}</th>` : nothing}
           </tr>
         </thead>
         <tbody>
@@ -63,7 +64,7 @@ export class ChangesList extends LitElement {
               <td>
                 <span class="badge ${LOOKS[kind]}">${WORDS[kind]}</span>
                 ${kind === "added" ? nothing : html`<code class="old">${shown(before)}</code>`} ${kind === "changed" ? "→" : nothing}
-                ${kind === "removed" ? nothing : html`<code>${before === HIDDEN && after === HIDDEN ? "another secret" : shown(after)}</code>`}
+                ${kind === "removed" ? nothing : html`<code>${before === HIDDEN && after === HIDDEN ? t("new secret") : shown(after)}</code>`}
               </td>
               ${this.reload ? html`<td class="soft">${this.does(path) ?? ""}</td>` : nothing}
             </tr>`;

@@ -9,41 +9,32 @@ export const configLook = css`
   oc-config-issues:not([filled]) {
     display: none;
   }
-  .bar {
-    position: sticky;
-    top: 0;
-    z-index: 5;
-    display: flex;
-    align-items: center;
-    gap: 10px;
-    padding: 10px 0;
-    background: var(--paper);
-    border-bottom: 1px solid var(--line);
-  }
   .state {
-    max-width: 46%;
+    max-width: 220px;
     overflow: hidden;
     text-overflow: ellipsis;
   }
   .tabs {
-    display: flex;
+    display: inline-flex;
+    border-radius: var(--radius-small);
+    background: var(--fill);
   }
   .tabs button {
-    border-radius: 0;
-    margin-inline-start: -1px;
+    padding: 0 10px;
+    color: var(--ink-soft);
+    background: none;
+    background-clip: padding-box;
+    border: 2px solid transparent;
+    box-shadow: none;
   }
-  .tabs button:first-child {
-    border-start-start-radius: var(--radius-small);
-    border-end-start-radius: var(--radius-small);
-  }
-  .tabs button:last-child {
-    border-start-end-radius: var(--radius-small);
-    border-end-end-radius: var(--radius-small);
+  .tabs button:hover {
+    color: var(--ink);
   }
   .tabs button[aria-pressed="true"] {
-    color: var(--accent-text);
-    background: var(--accent-soft);
-    font-weight: 600;
+    color: var(--ink);
+    background: var(--segment);
+    background-clip: padding-box;
+    filter: drop-shadow(0 0 0.5px var(--ink-faint));
   }
   .columns {
     display: grid;
@@ -63,7 +54,13 @@ export const configLook = css`
     min-width: 0;
   }
   oc-json-editor {
-    height: max(320px, calc(100dvh - 250px));
+    height: max(320px, calc(100dvh - 170px));
+  }
+  oc-json-editor:has(~ oc-config-issues[filled]) {
+    height: max(320px, calc(100dvh - 260px));
+  }
+  .keys {
+    margin-top: -8px;
   }
   .found {
     list-style: none;
@@ -93,8 +90,12 @@ export const configLook = css`
       position: static;
       max-height: none;
     }
-    .bar {
-      flex-wrap: wrap;
+    .keys {
+      display: none;
+    }
+    .page-head .actions {
+      flex: 1 1 100%;
+      justify-content: flex-start;
     }
   }
 `;

@@ -1,21 +1,22 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { query, state } from "lit/decorators.js";
-import { keep } from "../../base/keep.ts";
 import { plural } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
-import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
-import "../../parts/json-editor.ts";
 import type { JsonEditor } from "../../parts/json-editor.ts";
+import { pageHead, pageHeadLook } from "../../parts/page-head.ts";
+import { failedNote } from "../../parts/page-look.ts";
+import { skeleton, skeletonLook } from "../../parts/skeleton.ts";
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import { configLook } from "./config-look.ts";
-import "./conflict.ts";
+import { conflictNotice } from "./conflict.ts";
 import "./field.ts";
 import type { Form } from "./form.ts";
-import { issuesOf, marksOf, type Issue } from "./issues.ts";
+import { issuesOf, type Issue } from "./issues.ts";
 import "./issues-list.ts";
-import { createEditor, type Editor, type KeptDraft } from "./model/editor.ts";
+import { keptDraft } from "./kept-draft.ts";
+import { createEditor, type Editor } from "./model/editor.ts";
 import type { Check } from "./model/draft.ts";
 import { readJson5 } from "./model/json5.ts";
 import type { Operation } from "./model/operations.ts";
@@ -23,22 +24,23 @@ import { valueAt, type ValuePath } from "./model/path.ts";
 import { groupsOf, reachablePath, search, sectionOf } from "./model/sections.ts";
 import "./review.ts";
 import "./sections-nav.ts";
+import { assistFor, textView } from "./text-view.ts";
 import "./versions.ts";
 import type { Version, Versions } from "./versions.ts";
+import { t } from "../../words/words.ts";
 
 type View = "form" | "text" | "versions";
 
 const VIEWS: readonly (readonly [View, string])[] = [
-  ["form", "Form"],
-  ["text", "Text"],
-  ["versions", "Versions"],
+  ["form", t("Form")],
+  ["text", t("Text")],
+  ["versions", t("Versions")],
 ];
-const KEPT = "config.draft";
 const FIRST = "agents";
 
 /** The configuration: forms and text of the same file, checked while it is edited, reviewed before it is written, and taken back afterwards. */
 export class ConfigPage extends Page {
-  static override styles = [sheet, configLook];
+  static override styles = [sheet, pageHeadLook, skeletonLook, configLook];
   private model!: Editor;
   @state() private words = "";
   @state() private onlySet = false;
@@ -48,6 +50,10 @@ export class ConfigPage extends Page {
   @state() private versions: Versions | undefined;
   @state() private version: Version | undefined;
   @query("oc-json-editor") private editor!: JsonEditor | null;
+  private readonly assist = assistFor(
+    () => this.model,
+    () => this.context.link,
+  );
   private guarded: Disposable | undefined;
   private readonly beforeUnload = (event: BeforeUnloadEvent): void => {
     if (this.model.draft.changed) event.preventDefault();
@@ -64,8 +70,7 @@ export class ConfigPage extends Page {
       const timer = setTimeout(work, ms);
       return () => clearTimeout(timer);
     };
-    const kept = { get: () => keep.json<KeptDraft>(KEPT), set: (draft: KeptDraft | undefined) => keep.setJson(KEPT, draft) };
-    this.model = createEditor({ link: this.context.link, kept, failureText, later });
+    this.model = createEditor({ link: this.context.link, kept: keptDraft(), failureText, later });
     this.during(this.model);
     this.during(this.model.state.subscribe(() => this.requestUpdate()));
     this.during(this.model.draft.state.subscribe(() => this.noticed()));
@@ -95,22 +100,28 @@ export class ConfigPage extends Page {
   private mayLeave(to: URL): boolean | Promise<boolean> {
     if (to.pathname === new URL("config", document.baseURI).pathname) return true;
     return this.context.dialogs.confirm({
-      title: "Leave with unsaved changes?",
-      body: "They are kept in this browser, without secrets that you typed, and are here when you come back.",
-      yes: "Leave",
-      no: "Stay",
+      title: t("Leave with unsaved changes?"),
+      body: t("Your changes stay in this browser, except for secrets you typed, and are here when you come back."),
+      yes: t("Leave"),
+      no: t("Stay"),
     });
   }
 
   override async load(): Promise<void> {
     await this.model.load();
     if (this.view === "versions") await this.loadVersions();
-    const sought = this.route.query.get("path");
-    if (sought !== null) await this.reveal(reachablePath(sought, this.model.draft.state.value.value));
+    await this.seek();
   }
 
   protected override routeChanged(): void {
     if (this.view === "versions") void this.loadVersions();
+    void this.seek();
+  }
+
+  /** Shows the key that the address names. */
+  private async seek(): Promise<void> {
+    const sought = this.route.query.get("path");
+    if (sought !== null) await this.reveal(reachablePath(sought, this.model.draft.state.value.value));
   }
 
   private get view(): View {
@@ -124,6 +135,7 @@ export class ConfigPage extends Page {
 
   private async go(view: View, section = this.section): Promise<void> {
     await this.model.draft.settled();
+    if (!this.isConnected) return;
     this.context.router.go(place("config", [], { view: view === "form" ? undefined : view, section: section === FIRST ? undefined : section }), {
       replace: true,
     });
@@ -147,7 +159,7 @@ export class ConfigPage extends Page {
     this.version = undefined;
     if (done) {
       await this.model.discard();
-      this.context.toasts.say(done.reload.kind === "restart" ? "Restored. The gateway restarts." : "Restored.");
+      this.context.toasts.say(done.reload.kind === "restart" ? t("Restored. The gateway is restarting.") : t("Restored."));
     } else await this.model.load();
     await this.loadVersions();
   }
@@ -179,10 +191,12 @@ export class ConfigPage extends Page {
 
   private async review(): Promise<void> {
     this.busy = true;
+    // The gateway compares with the file as it is: what this page compares with is the same, or a conflict.
+    await this.model.load();
     const check = await this.model.draft.checked();
     this.busy = false;
     if (check?.valid) this.reviewing = check;
-    else if (check) this.context.toasts.warn(`${plural(check.issues.length, "problem")} to solve before this can be saved.`);
+    else if (check) this.context.toasts.warn(t`${plural(check.issues.length, t("problem"), t("problems"))} to fix before saving.`);
   }
 
   private async save(): Promise<void> {
@@ -191,12 +205,24 @@ export class ConfigPage extends Page {
     this.busy = true;
     const saved = await this.attempt(() => this.model.save(reviewing));
     this.busy = false;
+    // Of a file that was changed meanwhile the dialog says so: it does not close as if this had been saved.
+    if (saved === false) return;
     this.reviewing = undefined;
-    if (saved) this.context.toasts.say(reviewing.reload.kind === "restart" ? "Saved. The gateway restarts." : "Saved.");
+    if (saved) this.context.toasts.say(reviewing.reload.kind === "restart" ? t("Saved. The gateway is restarting.") : t("Saved."));
+  }
+
+  async merge(): Promise<void> {
+    this.reviewing = undefined;
+    await this.attempt(() => this.model.merge(), t("Merged. Review it before saving."));
+  }
+
+  async reload(): Promise<void> {
+    this.reviewing = undefined;
+    await this.model.discard();
   }
 
   private async discard(): Promise<void> {
-    const yes = await this.context.dialogs.confirm({ title: "Discard all changes?", body: "The file stays as it is.", yes: "Discard", danger: true });
+    const yes = await this.context.dialogs.confirm({ title: t("Discard all changes?"), body: t("The file is not changed."), yes: t("Discard"), danger: true });
     if (yes) await this.model.discard();
   }
 
@@ -205,16 +231,24 @@ export class ConfigPage extends Page {
     const { checking, failure } = draft.state.value;
     const bad = issues.filter((issue) => issue.bad).length;
     const { changed } = draft;
-    const word = failure !== undefined ? failure : checking ? "Checking …" : bad > 0 ? plural(bad, "problem") : changed ? "Valid" : "Saved";
-    return html`<div class="bar">
-      <div class="tabs" role="group" aria-label="View">
+    const isOther = this.model.state.value.conflict !== undefined;
+    const word = isOther
+      ? t("The file was changed")
+      : failure !== undefined
+        ? failure
+        : checking
+          ? t("Checking…")
+          : bad > 0
+            ? plural(bad, t("problem"), t("problems"))
+            : changed
+              ? t("Valid")
+              : t("Saved");
+    return html`<div class="tabs" role="group" aria-label=${t("View")}>
         ${VIEWS.map(([view, label]) => html`<button aria-pressed=${this.view === view} @click=${() => this.go(view)}>${label}</button>`)}
       </div>
-      <span class="badge ${failure !== undefined || bad > 0 ? "bad" : changed ? "info" : "good"} state" role="status">${word}</span>
-      <span class="grow"></span>
-      <button ?disabled=${!changed || this.busy} @click=${this.discard}>Discard</button>
-      <button class="primary" ?disabled=${!changed || this.busy || bad > 0} title="Ctrl+S" @click=${this.review}>Review</button>
-    </div>`;
+      <span class="badge ${isOther || failure !== undefined || bad > 0 ? "bad" : changed || checking ? "info" : "good"} state" role="status">${word}</span>
+      <button ?disabled=${!changed || this.busy} @click=${this.discard}>${t("Discard")}</button>
+      <button class="primary" ?disabled=${!changed || this.busy || bad > 0} title=${t("Ctrl+S")} @click=${this.review}>${t("Review")}</button>`;
   }
 
   private form(issues: readonly Issue[]): TemplateResult {
@@ -231,14 +265,17 @@ export class ConfigPage extends Page {
       <aside class="stack">
         <input
           type="search"
-          aria-label="Search settings"
-          placeholder="Search settings"
+          aria-label=${t("Search settings")}
+          placeholder=${t("Search settings")}
           .value=${this.words}
           @input=${(event: InputEvent) => (this.words = (event.target as HTMLInputElement).value)}
         />
         <label class="row"
-          ><input type="checkbox" .checked=${this.onlySet} @change=${(event: Event) => (this.onlySet = (event.target as HTMLInputElement).checked)} />Only what
-          is set</label
+          ><input
+            type="checkbox"
+            .checked=${this.onlySet}
+            @change=${(event: Event) => (this.onlySet = (event.target as HTMLInputElement).checked)}
+          />${t("Show only set values")}</label
         >
         <oc-config-sections
           .groups=${groups}
@@ -254,7 +291,7 @@ export class ConfigPage extends Page {
         ></oc-config-sections>
       </aside>
       <div class="stack content">
-        ${broken ? html`<p class="note warn">The text is not JSON5 now, so the form waits. <button class="small" @click=${() => this.go("text")}>Mend the text</button></p>` : nothing}
+        ${broken ? html`<p class="note warn">${t("The text is not valid JSON5. Fix it to use the form.")} <button class="small" @click=${() => this.go("text")}>${t("Edit text")}</button></p>` : nothing}
         ${
           this.words.trim() !== ""
             ? this.found()
@@ -263,9 +300,9 @@ export class ConfigPage extends Page {
                     <h2>${section.label}</h2>
                     <p class="soft">${section.help ?? ""}</p>
                   </div>
-                  ${this.onlySet && valueAt(value, section.path) === undefined ? html`<p class="soft">Nothing is set in this section.</p>` : nothing}
+                  ${this.onlySet && valueAt(value, section.path) === undefined ? html`<p class="soft">${t("Nothing is set in this section.")}</p>` : nothing}
                   <oc-config-field bare .form=${form} .path=${section.path} .schema=${section.schema}></oc-config-field>`
-              : html`<p class="soft">There is no section of this name.</p>`
+              : html`<p class="soft">${t("There is no section with this name.")}</p>`
         }
       </div>
     </div>`;
@@ -273,8 +310,8 @@ export class ConfigPage extends Page {
 
   private found(): TemplateResult {
     const matches = search(this.model.state.value.hints, this.words);
-    if (matches.length === 0) return html`<p class="soft">No setting has these words in its name, key or help.</p>`;
-    return html`<ul class="found" aria-label="Settings found">
+    if (matches.length === 0) return html`<p class="soft">${t("No settings match by name, key or help text.")}</p>`;
+    return html`<ul class="found" aria-label=${t("Settings found")}>
       ${matches.map(
         ({ pattern, label, help }) =>
           html`<li>
@@ -285,15 +322,6 @@ export class ConfigPage extends Page {
           </li>`,
       )}
     </ul>`;
-  }
-
-  private text(issues: readonly Issue[]): TemplateResult {
-    return html`<oc-json-editor
-      label="Configuration as JSON5"
-      .value=${this.model.draft.state.value.text}
-      .marks=${marksOf(issues)}
-      @write=${(event: CustomEvent<{ text: string }>) => this.model.draft.write(event.detail.text)}
-    ></oc-json-editor>`;
   }
 
   private content(issues: readonly Issue[]): TemplateResult {
@@ -312,71 +340,58 @@ export class ConfigPage extends Page {
     }
     const { unreadable } = modelState.value;
     if (unreadable !== undefined) {
-      return html`<p class="note bad">${unreadable} <button class="small" @click=${() => this.go("versions")}>Earlier versions</button></p>`;
+      return html`<p class="note bad">${unreadable} <button class="small" @click=${() => this.go("versions")}>${t("Earlier versions")}</button></p>`;
     }
-    return this.view === "text" ? this.text(issues) : this.form(issues);
+    return this.view === "text" ? textView(this.model, issues, this.assist) : this.form(issues);
   }
 
   protected override render(): TemplateResult {
     const { phase, failure, path, exists, conflict } = this.model.state.value;
     const { link } = this.context;
-    const head = html`<header>
-      <h1>Configuration</h1>
-      <p class="faint cut" title=${path}>${path}${exists ? "" : " (not there yet: saving makes it)"}</p>
-    </header>`;
+    const fact = html`<span title=${path}>${path}${exists ? "" : t(" (does not exist yet; saving creates it)")}</span>`;
+    const head = pageHead({ title: t("Configuration"), fact });
     if (!link.may("operator.admin"))
-      return html`<div class="page stack">
-        ${head}
-        <p class="note warn">This browser may not change the configuration. It needs the scope operator.admin.</p>
-      </div>`;
+      return html`${head}
+        <div class="page stack">
+          <p class="note warn">${t("This browser cannot change the configuration. It needs the scope operator.admin.")}</p>
+        </div>`;
     if (link.state.value.kind === "open" && !link.has("config.check"))
-      return html`<div class="page stack">
-        ${head}
-        <p class="note">This gateway cannot check a configuration before it is written. Update it to edit here.</p>
-      </div>`;
+      return html`${head}
+        <div class="page stack">
+          <p class="note">${t("This gateway cannot check a configuration before saving it. Update the gateway to edit here.")}</p>
+        </div>`;
     if (phase === "failed") {
-      return html`<div class="page stack">
-        ${head}
-        <p class="note bad">${failure}</p>
-        <p><button @click=${() => this.load()}>${icon("retry")} Try again</button></p>
-      </div>`;
+      return html`${head}
+        <div class="page stack">${failedNote(failure ?? "", () => void this.load())}</div>`;
     }
     if (phase === "loading")
-      return html`<div class="page stack">
-        ${head}
-        <p class="soft">Loading …</p>
-      </div>`;
+      return html`${head}
+        <div class="page stack">${skeleton(8, "text")}</div>`;
     const issues = issuesOf(this.model.draft.state.value.check);
     const { base, text } = this.model.draft.state.value;
-    return html`<div class="page stack">
-      ${head} ${this.bar(issues)}
-      ${
-        conflict
-          ? html`<oc-config-conflict
-              .old=${base}
-              .now=${conflict.text}
-              .clashes=${conflict.clashes}
-              ?mergeable=${conflict.mergeable}
-              @merge=${() => this.attempt(() => this.model.merge(), "Merged. Review it before saving.")}
-              @reload=${() => this.model.discard()}
-            ></oc-config-conflict>`
-          : nothing
-      }
-      ${this.view === "versions" ? nothing : html`<oc-config-issues ?filled=${issues.length > 0} .issues=${issues} @jump=${(event: CustomEvent<{ issue: Issue }>) => this.jump(event.detail.issue)}></oc-config-issues>`}
-      ${this.content(issues)}
-      ${
-        this.reviewing
-          ? html`<oc-config-review
-              .check=${this.reviewing}
-              .old=${base}
-              .now=${text}
-              ?busy=${this.busy}
-              @save=${this.save}
-              @close=${() => (this.reviewing = undefined)}
-            ></oc-config-review>`
-          : nothing
-      }
-    </div>`;
+    const jump = ({ detail }: CustomEvent<{ issue: Issue }>): void => void this.jump(detail.issue);
+    // Below the text: it does not jump while one types.
+    const problems = html`<oc-config-issues ?filled=${issues.length > 0} .issues=${issues} @jump=${jump}></oc-config-issues>`;
+    return html`${pageHead({ title: t("Configuration"), fact, actions: this.bar(issues) })}
+      <div class="page stack">
+        ${conflict && !this.reviewing ? conflictNotice(base, conflict, this) : nothing} ${this.view === "form" ? problems : nothing} ${this.content(issues)}
+        ${this.view === "text" ? problems : nothing}
+        ${
+          this.reviewing
+            ? html`<oc-config-review
+                .check=${this.reviewing}
+                .old=${base}
+                .now=${text}
+                .conflict=${conflict}
+                ?busy=${this.busy}
+                @save=${this.save}
+                @merge=${this.merge}
+                @reload=${this.reload}
+                @close=${() => (this.reviewing = undefined)}
+              ></oc-config-review>`
+            : nothing
+        }
+      </div>`;
   }
 }
 customElements.define("oc-config-page", ConfigPage);

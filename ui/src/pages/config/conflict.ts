@@ -3,7 +3,9 @@ import { property } from "lit/decorators.js";
 import { plural } from "../../base/figures.ts";
 import { sheet } from "../../look/sheet.ts";
 import "../../parts/diff-view.ts";
+import type { Conflict } from "./model/editor.ts";
 import { formatPath, type ValuePath } from "./model/path.ts";
+import { t } from "../../words/words.ts";
 
 /** The file changed while it was edited here: what changed, and the two ways on. Says `merge` and `reload`. */
 export class ConflictNotice extends LitElement {
@@ -31,15 +33,29 @@ export class ConflictNotice extends LitElement {
 
   protected override render(): TemplateResult {
     const names = this.clashes.map(formatPath).join(", ");
-    return html`<section class="note warn stack" role="alert" aria-label="The file was changed">
-      <p><strong>The file was changed.</strong> Someone else, or a command, wrote it after you started. This is what changed:</p>
+    return html`<section class="note warn stack" role="alert" aria-label=${t("The file was changed")}>
+      <p><strong>${t("The file was changed.")}</strong> ${t("Someone else or a command changed it after you started editing. This is what changed:")}</p>
       <oc-diff .old=${this.old} .now=${this.now}></oc-diff>
-      ${this.clashes.length === 0 ? nothing : html`<p>${plural(this.clashes.length, "key")} changed on both sides; merging takes yours: <code>${names}</code></p>`}
+      ${this.clashes.length === 0 ? nothing : html`<p>${t`${plural(this.clashes.length, t("key"), t("keys"))} changed on both sides; merging keeps yours:`} <code>${names}</code></p>`}
       <div class="row wrap">
-        <button class="primary" ?disabled=${!this.mergeable} @click=${() => this.say("merge")}>Put my changes on top</button>
-        <button class="danger" @click=${() => this.say("reload")}>Drop my changes and load the file</button>
+        <button class="primary" ?disabled=${!this.mergeable} @click=${() => this.say("merge")}>${t("Merge my changes")}</button>
+        <button class="danger" @click=${() => this.say("reload")}>${t("Discard my changes and reload the file")}</button>
       </div>
     </section>`;
   }
 }
 customElements.define("oc-config-conflict", ConflictNotice);
+
+export const conflictNotice = (
+  old: string,
+  { text, clashes, mergeable }: Conflict,
+  ways: { readonly merge: () => unknown; readonly reload: () => unknown },
+): TemplateResult =>
+  html`<oc-config-conflict
+    .old=${old}
+    .now=${text}
+    .clashes=${clashes}
+    ?mergeable=${mergeable}
+    @merge=${() => ways.merge()}
+    @reload=${() => ways.reload()}
+  ></oc-config-conflict>`;

@@ -21,7 +21,7 @@ export const fieldLook = css`
   .head label,
   .head .name {
     font-weight: 600;
-    font-size: 14px;
+    font-size: var(--type-row);
     overflow-wrap: anywhere;
   }
   .path {
@@ -29,7 +29,7 @@ export const fieldLook = css`
     min-height: 0;
     padding: 0 4px;
     max-width: 60%;
-    font: 12px/1.6 var(--mono);
+    font: var(--type-small)/1.6 var(--mono);
     color: var(--ink-faint);
     background: none;
     border-color: transparent;
@@ -50,18 +50,18 @@ export const fieldLook = css`
   }
   .help {
     color: var(--ink-soft);
-    font-size: 13px;
+    font-size: var(--type-ui);
     max-width: 75ch;
   }
   .issue {
     color: var(--bad);
-    font-size: 13.5px;
+    font-size: var(--type-ui);
   }
   .issue.doubtful {
     color: var(--warn);
   }
   .wrong input:not([type="checkbox"]),
-  .wrong select,
+  .wrong oc-select,
   .wrong textarea {
     border-color: var(--bad);
   }
@@ -98,7 +98,7 @@ export const fieldLook = css`
   }
   details.nested .name {
     font-weight: 600;
-    font-size: 14px;
+    font-size: var(--type-row);
     flex: none;
     max-width: 60%;
     overflow-wrap: anywhere;
@@ -110,7 +110,7 @@ export const fieldLook = css`
   details.more > summary {
     padding: 8px 0;
     color: var(--ink-soft);
-    font-size: 13.5px;
+    font-size: var(--type-ui);
     cursor: pointer;
   }
   .rows {
@@ -147,7 +147,7 @@ export const fieldLook = css`
   textarea {
     min-height: 76px;
     font-family: var(--mono);
-    font-size: 13px;
+    font-size: var(--type-ui);
   }
   .sought {
     outline: 2px solid var(--accent);

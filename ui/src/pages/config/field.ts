@@ -1,8 +1,11 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import { copyText } from "../../base/copy-text.ts";
 import { plural } from "../../base/figures.ts";
+import { failureText } from "../../link/failure.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/select.ts";
 import { fieldLook } from "./field-look.ts";
 import { tellEdit, type Form } from "./form.ts";
 import type { Issue } from "./issues.ts";
@@ -14,6 +17,7 @@ import "./list-input.ts";
 import "./object-input.ts";
 import "./scalar-input.ts";
 import "./secret-input.ts";
+import { t } from "../../words/words.ts";
 
 /** A number as it was typed; anything else stays text, and is reported as wrong. */
 const asNumber = (text: unknown): unknown => (typeof text === "string" && /^-?\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : text);
@@ -65,18 +69,21 @@ export class ConfigField extends LitElement {
   }
 
   private async copy(): Promise<void> {
-    await navigator.clipboard?.writeText(formatPath(this.path)).catch(() => undefined);
-    this.dispatchEvent(new CustomEvent("notice", { detail: { text: "Path copied" }, bubbles: true, composed: true }));
+    const text = await copyText(formatPath(this.path)).then(
+      () => t("Path copied"),
+      (error: unknown) => failureText(error),
+    );
+    this.dispatchEvent(new CustomEvent("notice", { detail: { text }, bubbles: true, composed: true }));
   }
 
   private pathButton(): TemplateResult {
     const path = formatPath(this.path);
-    return html`<button class="path" title="Copy ${path}" aria-label="Copy the path ${path}" @click=${this.copy}>${path}</button>`;
+    return html`<button class="path" title=${t`Copy ${path}`} aria-label=${t`Copy path ${path}`} @click=${this.copy}>${path}</button>`;
   }
 
   private reset(about: KeyDescription): TemplateResult | typeof nothing {
     if (this.value === undefined || this.form.readonly) return nothing;
-    const word = this.required ? "Remove" : "Reset to default";
+    const word = this.required ? t("Remove") : t("Reset to default");
     return html`<button class="plain small" title=${word} aria-label="${word}: ${about.label}" @click=${this.unset}>${icon("retry", 15)}</button>`;
   }
 
@@ -99,8 +106,8 @@ export class ConfigField extends LitElement {
           ? nothing
           : html`<div class="head">
               <span class="name">${about.label}</span>
-              ${this.required ? html`<span class="badge">needed</span>` : nothing}
-              ${this.value === undefined || about.secret ? nothing : html`<span class="badge info">set</span>`} ${this.pathButton()}
+              ${this.required ? html`<span class="badge">${t("required")}</span>` : nothing}
+              ${this.value === undefined || about.secret ? nothing : html`<span class="badge info">${t("set")}</span>`} ${this.pathButton()}
             </div>`
       }
       <div class="control">${control}${this.bare ? nothing : this.reset(about)}</div>
@@ -120,7 +127,7 @@ export class ConfigField extends LitElement {
     >
       <summary>
         <span class="name">${about.label}</span>
-        ${below > 0 ? html`<span class="badge bad">${plural(below, "problem")}</span>` : nothing}
+        ${below > 0 ? html`<span class="badge bad">${plural(below, t("problem"), t("problems"))}</span>` : nothing}
         <span class="faint grow cut">${count === "" ? (open ? "" : (about.help ?? "")) : count}</span>
       </summary>
       ${
@@ -155,15 +162,19 @@ export class ConfigField extends LitElement {
     const holds = shape.branches.findIndex(({ schema }) => this.value !== undefined && fits(this.value, shapeOf(schema, root), root));
     const at = this.kind ?? Math.max(0, holds);
     const branch = shape.branches[at]!;
-    const choose = (event: Event): void => {
-      this.kind = Number((event.target as HTMLSelectElement).value);
+    const choose = ({ detail }: CustomEvent<string>): void => {
+      this.kind = Number(detail);
       const next = shapeOf(shape.branches[this.kind]!.schema, root);
       if (this.value !== undefined && !fits(this.value, next, root)) tellEdit(this, { do: "set", path: this.path, value: emptyOf(next, root) });
     };
     const inner = shapeOf(branch.schema, root);
-    const chooser = html`<select aria-label="Kind of ${about.label}" ?disabled=${this.form.readonly} @change=${choose}>
-      ${shape.branches.map(({ label }, index) => html`<option value=${index} ?selected=${index === at}>${label}</option>`)}
-    </select>`;
+    const chooser = html`<oc-select
+      label=${t`Type of ${about.label}`}
+      ?disabled=${this.form.readonly}
+      .value=${String(at)}
+      .options=${shape.branches.map(({ label }, index) => ({ value: String(index), label }))}
+      @choose=${choose}
+    ></oc-select>`;
     const flat = inner.kind !== "object" && inner.kind !== "list" && inner.kind !== "union";
     if (flat) return this.simple(about, html`<div class="rows">${chooser}${this.scalar(inner, about)}</div>`);
     return this.nested(about, () => html`<div class="rows">${chooser}${this.container(inner)}</div>`, this.counted());
@@ -178,8 +189,8 @@ export class ConfigField extends LitElement {
 
   private counted(): string {
     const { value } = this;
-    if (Array.isArray(value)) return plural(value.length, "entry", "entries");
-    if (isFields(value)) return `${Object.keys(value).length} set`;
+    if (Array.isArray(value)) return plural(value.length, t("entry"), t("entries"));
+    if (isFields(value)) return t`${Object.keys(value).length} set`;
     return "";
   }
 

@@ -4,6 +4,7 @@ import { plural } from "../../base/figures.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import type { Issue } from "./issues.ts";
+import { t } from "../../words/words.ts";
 
 const MOST = 50;
 
@@ -28,7 +29,7 @@ export class IssuesList extends LitElement {
         display: flex;
         gap: 8px;
         align-items: baseline;
-        font-size: 14px;
+        font-size: var(--type-row);
       }
       li svg {
         flex: none;
@@ -51,7 +52,7 @@ export class IssuesList extends LitElement {
         text-align: start;
         white-space: normal;
         overflow-wrap: anywhere;
-        font: 12.5px/1.7 var(--mono);
+        font: var(--type-ui)/1.7 var(--mono);
       }
       @media (max-width: 820px) {
         li {
@@ -74,20 +75,20 @@ export class IssuesList extends LitElement {
 
   protected override render(): TemplateResult | typeof nothing {
     if (this.issues.length === 0) return nothing;
-    return html`<section class="note ${this.issues.some(({ bad }) => bad) ? "bad" : "warn"}" aria-label="Problems" aria-live="polite">
+    return html`<section class="note ${this.issues.some(({ bad }) => bad) ? "bad" : "warn"}" aria-label=${t("Problems")} aria-live="polite">
       <ul>
         ${this.issues.slice(0, MOST).map(
           (issue) =>
             html`<li class=${issue.bad ? "bad" : ""}>
               ${icon("warn", 15)}
-              <button class="where plain" title="Go there" @click=${() => this.dispatchEvent(new CustomEvent("jump", { detail: { issue } }))}>
+              <button class="where plain" title=${t("Go to setting")} @click=${() => this.dispatchEvent(new CustomEvent("jump", { detail: { issue } }))}>
                 ${this.where(issue)}
               </button>
               <span>${issue.message}${issue.fix === undefined ? "" : html` <span class="soft">${issue.fix}</span>`}</span>
             </li>`,
         )}
       </ul>
-      ${this.issues.length > MOST ? html`<p class="faint">and ${plural(this.issues.length - MOST, "more", "more")}</p>` : nothing}
+      ${this.issues.length > MOST ? html`<p class="faint">${t`and ${plural(this.issues.length - MOST, t("more"), t("more"))}`}</p>` : nothing}
     </section>`;
   }
 }

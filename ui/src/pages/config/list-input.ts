@@ -7,6 +7,7 @@ import { tellEdit, type Form } from "./form.ts";
 import { hintFor } from "./model/hints.ts";
 import { valueAt, type ValuePath } from "./model/path.ts";
 import { emptyOf, shapeOf, type SchemaNode } from "./model/shape.ts";
+import { t } from "../../words/words.ts";
 
 /** The entries of a list, each with its field. */
 export class ListInput extends LitElement {
@@ -37,8 +38,8 @@ export class ListInput extends LitElement {
       ${
         form.readonly
           ? nothing
-          : html`${at > 0 ? html`<button class="plain small" aria-label="Move entry ${at + 1} up" @click=${() => this.move(at, -1)}>${icon("up", 15)}</button>` : nothing}
-              <button class="plain small" aria-label="Remove entry ${at + 1}" @click=${() => this.set(items.filter((_, index) => index !== at))}>
+          : html`${at > 0 ? html`<button class="plain small" aria-label=${t`Move entry ${at + 1} up`} @click=${() => this.move(at, -1)}>${icon("up", 15)}</button>` : nothing}
+              <button class="plain small" aria-label=${t`Remove entry ${at + 1}`} @click=${() => this.set(items.filter((_, index) => index !== at))}>
                 ${icon("trash", 15)}
               </button>`
       }
@@ -51,7 +52,7 @@ export class ListInput extends LitElement {
     const template: unknown = hintFor(form.hints, this.path)?.itemTemplate;
     const next = (): unknown => (template === undefined ? emptyOf(shape, form.root) : structuredClone(template));
     const simple = shape.kind !== "object" && shape.kind !== "list";
-    return html`${items.length === 0 ? html`<p class="faint">No entries.</p>` : nothing}
+    return html`${items.length === 0 ? html`<p class="faint">${t("No entries")}</p>` : nothing}
       <ul class="rows plain-list">
         ${items.map((_, at) => this.row(at, simple))}
       </ul>
@@ -59,7 +60,7 @@ export class ListInput extends LitElement {
         form.readonly
           ? nothing
           : html`<div class="add">
-              <button class="small" @click=${() => this.set([...items, next()])}>${icon("plus", 15)} Add an entry</button>
+              <button class="small" @click=${() => this.set([...items, next()])}>${icon("plus", 15)} ${t("Add an entry")}</button>
             </div>`
       }`;
   }

@@ -9,6 +9,7 @@ import { tellEdit, type Form } from "./form.ts";
 import { hintFor, inOrder, describeKey } from "./model/hints.ts";
 import { dottedPath, isFields, isWithin, valueAt, type ValuePath } from "./model/path.ts";
 import { emptyOf, resolved, shapeOf, type Member, type SchemaNode, type Shape } from "./model/shape.ts";
+import { t } from "../../words/words.ts";
 
 const KIND_OF: Readonly<Record<string, string>> = { string: "string", number: "number", boolean: "boolean" };
 
@@ -71,13 +72,13 @@ export class ObjectInput extends LitElement {
     return html`<form class="add" @submit=${this.add}>
       <input
         type="text"
-        aria-label="Name of a new entry"
-        placeholder="Name"
+        aria-label=${t("New entry name")}
+        placeholder=${t("Name")}
         autocomplete="off"
         .value=${this.name}
         @input=${(event: InputEvent) => (this.name = (event.target as HTMLInputElement).value)}
       />
-      <button class="small" ?disabled=${this.name.trim() === ""}>${icon("plus", 15)} Add</button>
+      <button class="small" ?disabled=${this.name.trim() === ""}>${icon("plus", 15)} ${t("Add")}</button>
     </form>`;
   }
 
@@ -105,7 +106,7 @@ export class ObjectInput extends LitElement {
       advanced.length === 0 || form.onlySet
         ? nothing
         : html`<details class="more" ?open=${this.more || sought} @toggle=${(event: Event) => (this.more = (event.target as HTMLDetailsElement).open)}>
-            <summary>Advanced: ${plural(advanced.length, "key")}</summary>
+            <summary>${t`Advanced: ${plural(advanced.length, t("key"), t("keys"))}`}</summary>
             ${
               this.more || sought
                 ? repeat(

@@ -2,10 +2,12 @@ import { css, html, LitElement, nothing, type PropertyValues, type TemplateResul
 import { property, state } from "lit/decorators.js";
 import { live } from "lit/directives/live.js";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/select.ts";
 import { readJson5 } from "./model/json5.ts";
 import type { Scalar, Shape } from "./model/shape.ts";
+import { t } from "../../words/words.ts";
 
-const inWords = (value: unknown): string => (value === true ? "on" : value === false ? "off" : typeof value === "string" ? value : JSON.stringify(value));
+const inWords = (value: unknown): string => (value === true ? t("on") : value === false ? t("off") : typeof value === "string" ? value : JSON.stringify(value));
 
 const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
@@ -20,11 +22,11 @@ export class ScalarInput extends LitElement {
       textarea {
         min-height: 76px;
         font-family: var(--mono);
-        font-size: 13px;
+        font-size: var(--type-ui);
       }
       .wrong {
         color: var(--bad);
-        font-size: 13px;
+        font-size: var(--type-ui);
       }
     `,
   ];
@@ -49,14 +51,14 @@ export class ScalarInput extends LitElement {
 
   private get placeholder(): string {
     if (this.hint !== undefined) return this.hint;
-    return this.fallback === undefined || typeof this.fallback === "object" ? "" : `Default: ${inWords(this.fallback)}`;
+    return this.fallback === undefined || typeof this.fallback === "object" ? "" : t`Default: ${inWords(this.fallback)}`;
   }
 
   private get problem(): string | undefined {
     const { typed, shape } = this;
     if (typed === undefined || typed === "") return undefined;
-    if (shape.kind === "number" && !NUMBER.test(typed)) return "A number is expected.";
-    if (shape.kind === "any" && !readJson5(typed)) return "This is not JSON5 yet.";
+    if (shape.kind === "number" && !NUMBER.test(typed)) return t("Enter a number");
+    if (shape.kind === "any" && !readJson5(typed)) return t("Not valid JSON5");
     return undefined;
   }
 
@@ -76,23 +78,25 @@ export class ScalarInput extends LitElement {
     const { shape } = this;
     if (shape.kind !== "number") return "";
     const { min, max, above } = shape;
-    if (min !== undefined && max !== undefined) return `${min} to ${max}`;
-    if (min !== undefined) return `${min} or more`;
-    if (above !== undefined) return `more than ${above}`;
-    return max === undefined ? "" : `${max} or less`;
+    if (min !== undefined && max !== undefined) return t`${min} to ${max}`;
+    if (min !== undefined) return t`${min} or more`;
+    if (above !== undefined) return t`more than ${above}`;
+    return max === undefined ? "" : t`${max} or less`;
   }
 
   private choice(values: readonly Scalar[]): TemplateResult {
     const at = values.indexOf(this.value as Scalar);
-    const unset = this.fallback === undefined ? "Not set" : `Default (${inWords(this.fallback)})`;
-    const pick = (event: Event): void => {
-      const picked = (event.target as HTMLSelectElement).value;
-      this.put(picked === "" ? undefined : values[Number(picked)]);
-    };
-    return html`<select aria-label=${this.label} ?disabled=${this.readonly} .value=${live(at < 0 ? "" : String(at))} @change=${pick}>
-      ${this.required && at >= 0 ? nothing : html`<option value="">${unset}</option>`}
-      ${values.map((value, index) => html`<option value=${index} ?selected=${index === at}>${value === true ? "On" : value === false ? "Off" : String(value)}</option>`)}
-    </select>`;
+    const unset = this.fallback === undefined ? t("Not set") : t`Default (${inWords(this.fallback)})`;
+    const pick = ({ detail }: CustomEvent<string>): void => this.put(detail === "" ? undefined : values[Number(detail)]);
+    const named = values.map((value, index) => ({ value: String(index), label: value === true ? t("On") : value === false ? t("Off") : String(value) }));
+    return html`<oc-select
+      block
+      label=${this.label}
+      ?disabled=${this.readonly}
+      .value=${live(at < 0 ? "" : String(at))}
+      .options=${this.required && at >= 0 ? named : [{ value: "", label: unset }, ...named]}
+      @choose=${pick}
+    ></oc-select>`;
   }
 
   protected override render(): TemplateResult {
@@ -108,10 +112,10 @@ export class ScalarInput extends LitElement {
     };
     if (shape.kind === "any") {
       return html`<textarea
-          aria-label="${this.label} as JSON"
+          aria-label=${t`${this.label} as JSON`}
           spellcheck="false"
           ?readonly=${this.readonly}
-          placeholder="JSON5"
+          placeholder=${t("JSON5")}
           .value=${live(shown)}
           @input=${this.type}
           @blur=${leave}

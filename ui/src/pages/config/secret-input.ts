@@ -3,15 +3,16 @@ import { property, state } from "lit/decorators.js";
 import { live } from "lit/directives/live.js";
 import { sheet } from "../../look/sheet.ts";
 import { isFields } from "./model/path.ts";
-import { secretState, type SecretState } from "./model/secrets.ts";
+import { isReference, secretState, type SecretState } from "./model/secrets.ts";
+import { t } from "../../words/words.ts";
 
 const WORDS: Readonly<Record<SecretState, string>> = {
-  "not set": "not set",
-  set: "set",
-  new: "new, not saved yet",
-  "from environment": "from environment",
-  "from a file": "from a file",
-  "from a command": "from a command",
+  unset: t("not set"),
+  set: t("set"),
+  new: t("new, not saved yet"),
+  env: t("from environment"),
+  file: t("from a file"),
+  exec: t("from a command"),
 };
 
 /** A secret: how it stands with it, and a place for a new one. What it is now is never here. Says `put` {value}. */
@@ -63,21 +64,21 @@ export class SecretInput extends LitElement {
     const stands = secretState(this.value);
     const isNew = stands === "new";
     const from = isFields(this.value) ? [this.value["id"], this.value["path"], this.value["command"]].find((part) => typeof part === "string") : this.value;
-    const source = stands.startsWith("from ") ? String(from) : undefined;
+    const source = isReference(stands) ? String(from) : undefined;
     return html`<div class="row">
-      <span class="badge ${isNew ? "warn" : stands === "not set" ? "" : "good"}" aria-live="polite">${WORDS[stands]}</span>
+      <span class="badge ${isNew ? "warn" : stands === "unset" ? "" : "good"}" aria-live="polite">${WORDS[stands]}</span>
       ${source === undefined ? nothing : html`<code class="cut">${source}</code>`}
       <input
         type="password"
         autocomplete="new-password"
         spellcheck="false"
-        aria-label="New value for ${this.label}"
-        placeholder=${stands === "not set" ? (this.hint ?? "Write it here, or ${NAME} for the environment") : "New value"}
+        aria-label=${t`New value for ${this.label}`}
+        placeholder=${stands === "unset" ? (this.hint ?? t("Enter a value, or ${NAME} for an environment variable")) : t("New value")}
         ?readonly=${this.readonly}
         .value=${live(this.typed)}
         @input=${this.type}
       />
-      ${isNew ? html`<button class="small" @click=${this.back}>Take back</button>` : nothing}
+      ${isNew ? html`<button class="small" @click=${this.back}>${t("Undo")}</button>` : nothing}
     </div>`;
   }
 }

@@ -1,9 +1,11 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/select.ts";
 import type { Issue } from "./issues.ts";
 import { isWithin, valueAt } from "./model/path.ts";
 import type { Section, SectionGroup } from "./model/sections.ts";
+import { t } from "../../words/words.ts";
 
 /** The sections of the configuration. Says `section` {key}. */
 export class SectionsNav extends LitElement {
@@ -16,7 +18,7 @@ export class SectionsNav extends LitElement {
       h2 {
         padding: 10px 8px 2px;
         color: var(--ink-soft);
-        font-size: 12.5px;
+        font-size: var(--type-small);
         font-weight: 600;
       }
       ul {
@@ -32,9 +34,13 @@ export class SectionsNav extends LitElement {
         padding: 3px 8px;
         border: 0;
         background: none;
+        box-shadow: none;
         color: var(--ink-soft);
       }
-      button[aria-current="true"] {
+      li button:hover {
+        background: var(--fill);
+      }
+      li button[aria-current="true"] {
         background: var(--selected);
         color: var(--ink);
         font-weight: 600;
@@ -77,7 +83,7 @@ export class SectionsNav extends LitElement {
     return html`<li>
       <button aria-current=${section.key === this.current} title=${section.help ?? ""} @click=${() => this.go(section.key)}>
         <span class="grow cut">${section.label}</span>
-        ${wrong > 0 ? html`<span class="badge bad">${wrong}</span>` : this.isSet(section) ? html`<span class="dot" title="Something is set here"></span>` : nothing}
+        ${wrong > 0 ? html`<span class="badge bad">${wrong}</span>` : this.isSet(section) ? html`<span class="dot" title=${t("Has set values")}></span>` : nothing}
       </button>
     </li>`;
   }
@@ -86,7 +92,7 @@ export class SectionsNav extends LitElement {
     const shown = this.groups
       .map(({ title, sections }) => ({ title, sections: sections.filter((section) => !this.onlySet || this.isSet(section)) }))
       .filter(({ sections }) => sections.length > 0);
-    return html`<nav aria-label="Sections">
+    return html`<nav aria-label=${t("Sections")}>
         ${shown.map(
           ({ title, sections }) =>
             html`<h2>${title}</h2>
@@ -95,14 +101,14 @@ export class SectionsNav extends LitElement {
               </ul>`,
         )}
       </nav>
-      <select class="phone" aria-label="Section" @change=${(event: Event) => this.go((event.target as HTMLSelectElement).value)}>
-        ${shown.map(
-          ({ title, sections }) =>
-            html`<optgroup label=${title}>
-              ${sections.map(({ key, label }) => html`<option value=${key} ?selected=${key === this.current}>${label}</option>`)}
-            </optgroup>`,
-        )}
-      </select>`;
+      <oc-select
+        block
+        class="phone"
+        label=${t("Section")}
+        .value=${this.current}
+        .options=${shown.flatMap(({ title, sections }) => sections.map(({ key, label }) => ({ value: key, label, group: title })))}
+        @choose=${(event: CustomEvent<string>) => this.go(event.detail)}
+      ></oc-select>`;
   }
 }
 customElements.define("oc-config-sections", SectionsNav);

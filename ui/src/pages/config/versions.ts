@@ -3,8 +3,10 @@ import { property } from "lit/decorators.js";
 import type { MethodResult } from "openclaw/client";
 import { ago, bytes, exactly, moment } from "../../base/figures.ts";
 import { sheet } from "../../look/sheet.ts";
+import { skeleton, skeletonLook } from "../../parts/skeleton.ts";
 import "../../parts/diff-view.ts";
 import "./changes-list.ts";
+import { t } from "../../words/words.ts";
 
 export type Versions = MethodResult<"config.versions">["versions"];
 export type Version = MethodResult<"config.version">;
@@ -13,6 +15,7 @@ export type Version = MethodResult<"config.version">;
 export class VersionsPanel extends LitElement {
   static override styles = [
     sheet,
+    skeletonLook,
     css`
       :host {
         display: grid;
@@ -59,15 +62,15 @@ export class VersionsPanel extends LitElement {
   private detail(): TemplateResult {
     const { opened } = this;
     const listed = this.versions?.find(({ id }) => id === opened?.id);
-    if (!opened || !listed) return html`<p class="soft">Choose a version to see what going back to it would change.</p>`;
-    if (listed.current) return html`<p class="soft">This is what the file says now.</p>`;
-    return html`<section class="stack" aria-label="What going back would change">
+    if (!opened || !listed) return html`<p class="soft">${t("Choose a version to see what restoring it would change.")}</p>`;
+    if (listed.current) return html`<p class="soft">${t("This is the current file.")}</p>`;
+    return html`<section class="stack" aria-label=${t("What restoring would change")}>
       <div class="row wrap">
-        <h2 class="grow">As it was ${ago(listed.at)}</h2>
-        <button class="primary" ?disabled=${this.busy || !listed.valid} @click=${() => this.say("restore", opened.id)}>Restore this version</button>
+        <h2 class="grow">${t`Version from ${ago(listed.at)}`}</h2>
+        <button class="primary" ?disabled=${this.busy || !listed.valid} @click=${() => this.say("restore", opened.id)}>${t("Restore this version")}</button>
       </div>
-      ${listed.valid ? nothing : html`<p class="note bad">The gateway would refuse this text, so it cannot be restored.</p>`}
-      ${this.dirty ? html`<p class="note warn">Your unsaved changes are dropped when you restore.</p>` : nothing}
+      ${listed.valid ? nothing : html`<p class="note bad">${t("This version is not valid, so it cannot be restored.")}</p>`}
+      ${this.dirty ? html`<p class="note warn">${t("Restoring discards your unsaved changes.")}</p>` : nothing}
       <oc-config-changes .changes=${opened.changes}></oc-config-changes>
       <oc-diff .old=${this.text} .now=${opened.raw}></oc-diff>
     </section>`;
@@ -75,15 +78,15 @@ export class VersionsPanel extends LitElement {
 
   protected override render(): TemplateResult {
     const { versions } = this;
-    if (!versions) return html`<p class="soft">Loading …</p>`;
-    if (versions.length === 0) return html`<p class="soft">No versions yet. Each change of the file keeps the text before it; the last twenty stay.</p>`;
-    return html`<ol aria-label="Versions, newest first">
+    if (!versions) return skeleton(4);
+    if (versions.length === 0) return html`<p class="soft">${t("No versions yet. Each change saves the previous text; the last 20 are kept.")}</p>`;
+    return html`<ol aria-label=${t("Versions, newest first")}>
         ${versions.map(
           ({ id, at, bytes: size, current, valid }) =>
             html`<li>
               <button aria-pressed=${this.opened?.id === id} title=${exactly(at)} @click=${() => this.say("open", id)}>
                 <span class="grow">${ago(at)}<br /><span class="faint">${moment(at)}, ${bytes(size)}</span></span>
-                ${current ? html`<span class="badge good">in use</span>` : valid ? nothing : html`<span class="badge bad">broken</span>`}
+                ${current ? html`<span class="badge good">${t("in use")}</span>` : valid ? nothing : html`<span class="badge bad">${t("invalid")}</span>`}
               </button>
             </li>`,
         )}

@@ -1,4 +1,5 @@
 import type { MethodResult } from "openclaw/client";
+import { t } from "../../words/words.ts";
 
 export type Paired = MethodResult<"device.pair.list">["paired"][number];
 export type Waiting = MethodResult<"device.pair.list">["pending"][number];
@@ -6,12 +7,12 @@ export type Token = NonNullable<Paired["tokens"]>[number];
 
 /** A device's name for people: what it calls itself, or the beginning of its id. */
 export function nameOf({ displayName, clientId, deviceId }: Pick<Paired, "displayName" | "clientId" | "deviceId">): string {
-  return displayName?.trim() || clientId?.trim() || `Device ${deviceId.slice(0, 8)}`;
+  return displayName?.trim() || clientId?.trim() || t`Device ${deviceId.slice(0, 8)}`;
 }
 
 /** What runs on a device: this page in a browser, or another program with its platform. */
 export function programOf({ clientId, clientMode, platform }: Pick<Paired, "clientId" | "clientMode" | "platform">): string {
-  if (clientId === "openclaw-control-ui") return "Control UI in a browser";
+  if (clientId === "openclaw-control-ui") return t("Control UI in a browser");
   return [...new Set([clientId, clientMode, platform])].filter((word) => word !== undefined && word !== "").join(", ");
 }
 
@@ -25,11 +26,11 @@ export function lastSeen({ tokens = [] }: Pick<Paired, "tokens">): number | unde
 export const liveTokens = ({ tokens = [] }: Pick<Paired, "tokens">): readonly Token[] => tokens.filter(({ revokedAtMs }) => revokedAtMs === undefined);
 
 const SCOPES: Readonly<Record<string, string>> = {
-  "operator.read": "see everything",
-  "operator.write": "chat and send",
-  "operator.admin": "change everything",
-  "operator.approvals": "allow commands",
-  "operator.pairing": "let others in",
+  "operator.read": t("view everything"),
+  "operator.write": t("chat and send"),
+  "operator.admin": t("change everything"),
+  "operator.approvals": t("approve commands"),
+  "operator.pairing": t("approve devices and senders"),
 };
 
 /** What a scope lets its holder do. Unknown ones are shown as they are. */

@@ -1,16 +1,24 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { loadWebDevice } from "openclaw/client";
-import { ago, exactly } from "../../base/figures.ts";
+import { ago, exactly, plural } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
 import { browserKeys } from "../../link/keys.ts";
 import { sheet } from "../../look/sheet.ts";
 import "../../parts/copy-button.ts";
+import { dataTable, tableLook } from "../../parts/data-table.ts";
+import { emptyLook, emptyState } from "../../parts/empty.ts";
+import { inspectorLook } from "../../parts/inspector.ts";
 import { facts, factsLook } from "../../parts/key-value.ts";
-import { failedNote, loadingLine, missingNote, pageLook } from "../../parts/page-look.ts";
+import { pageHead, pageHeadLook } from "../../parts/page-head.ts";
+import { failedNote, missingNote, pageLook } from "../../parts/page-look.ts";
+import { skeleton, skeletonLook } from "../../parts/skeleton.ts";
+import { badge } from "../../parts/state.ts";
 import { Page } from "../../shell/page.ts";
+import { place } from "../../shell/router.ts";
 import { inOrder, lastSeen, liveTokens, nameOf, programOf, scopeWords, type Paired, type Token, type Waiting } from "./device-facts.ts";
 import "./login-link.ts";
+import { t } from "../../words/words.ts";
 
 const when = (at: number | undefined): TemplateResult | undefined => (at === undefined ? undefined : html`<span title=${exactly(at)}>${ago(at)}</span>`);
 
@@ -20,12 +28,21 @@ export class DevicesPage extends Page {
     sheet,
     factsLook,
     pageLook,
+    pageHeadLook,
+    tableLook,
+    inspectorLook,
+    emptyLook,
+    skeletonLook,
     css`
+      oc-inspector dl.facts {
+        font-size: var(--type-ui);
+        grid-template-columns: 84px minmax(0, 1fr);
+      }
+      section:not(:has(*)) {
+        margin: 0;
+      }
       .card > .row {
         margin-bottom: 10px;
-      }
-      .own {
-        border-color: var(--accent);
       }
       .card > .actions {
         margin: 12px 0 0;
@@ -81,31 +98,38 @@ export class DevicesPage extends Page {
   private async forget(device: Paired): Promise<void> {
     const { link } = this.context;
     const name = nameOf(device);
-    if (!(await this.sure(`Remove ${name}?`, "Its tokens are revoked and its connections closed. It has to be approved again.", "Remove"))) return;
-    await this.change(() => link.request("device.pair.remove", { deviceId: device.deviceId }), `${name} was removed.`);
+    if (
+      !(await this.sure(t`Remove ${name}?`, t("Its tokens are revoked and its connections closed. To connect again, it must be approved again."), t("Remove")))
+    )
+      return;
+    await this.change(() => link.request("device.pair.remove", { deviceId: device.deviceId }), t`${name} was removed.`);
   }
 
   private async revoke({ deviceId }: Paired, { role }: Token): Promise<void> {
     const { link } = this.context;
-    if (!(await this.sure(`Revoke the ${role} token?`, "Connections with it are closed at once.", "Revoke"))) return;
-    await this.change(() => link.request("device.token.revoke", { deviceId, role }), "Token revoked");
+    if (!(await this.sure(t`Revoke the ${role} token?`, t("Connections that use it are closed immediately."), t("Revoke")))) return;
+    await this.change(() => link.request("device.token.revoke", { deviceId, role }), t("Token revoked"));
   }
 
   private async rotate({ deviceId }: Paired, { role }: Token): Promise<void> {
     const { link } = this.context;
     if (
-      !(await this.sure(`Rotate the ${role} token?`, "The old token stops working at once. The new one is shown here once: enter it on the device.", "Rotate"))
+      !(await this.sure(
+        t`Rotate the ${role} token?`,
+        t("The old token stops working immediately. The new one is shown here once: enter it on the device."),
+        t("Rotate"),
+      ))
     )
       return;
     await this.change(async () => {
       const { token } = await link.request("device.token.rotate", { deviceId, role });
       this.fresh = { deviceId, role, token };
-    }, "New token created");
+    }, t("New token created"));
   }
 
   private async logout(): Promise<void> {
-    const body = "To sign in again you need the gateway’s token, its password or a sign-in link.";
-    if (await this.sure("Sign out this browser?", body, "Sign out")) this.context.link.logout();
+    const body = t("To sign in again, you need the gateway’s token, its password or a sign-in link.");
+    if (await this.sure(t("Sign out this browser?"), body, t("Sign out"))) this.context.link.logout();
   }
 
   private scopes(scopes: readonly string[]): TemplateResult {
@@ -119,30 +143,30 @@ export class DevicesPage extends Page {
     return html`<li class="card">
       <div class="row">
         <h3 class="grow">${name}</h3>
-        <span class="badge warn">${isRepair ? "asks for more" : "waits"}</span>
+        <span class="badge warn">${isRepair ? t("requests more access") : t("waiting")}</span>
       </div>
       ${facts([
-        ["Asked", when(ts)],
-        ["Wants to", this.scopes(scopes)],
-        ["Role", role],
-        ["Program", programOf(request)],
-        ["From", remoteIp],
-        ["Device", html`<code>${deviceId}</code>`],
+        [t("Requested"), when(ts)],
+        [t("Wants to"), this.scopes(scopes)],
+        [t("Role"), role],
+        [t("Program"), programOf(request)],
+        [t("From"), remoteIp],
+        [t("Device"), html`<code>${deviceId}</code>`],
       ])}
       <div class="row actions">
         <button
           class="small"
-          aria-label=${`Reject ${name}`}
-          @click=${() => void this.change(() => link.request("device.pair.reject", { requestId }), `${name} was rejected`)}
+          aria-label=${t`Reject ${name}`}
+          @click=${() => void this.change(() => link.request("device.pair.reject", { requestId }), t`${name} was rejected.`)}
         >
-          Reject
+          ${t("Reject")}
         </button>
         <button
           class="small primary"
-          aria-label=${`Approve ${name}`}
-          @click=${() => void this.change(() => link.request("device.pair.approve", { requestId }), `${name} approved`)}
+          aria-label=${t`Approve ${name}`}
+          @click=${() => void this.change(() => link.request("device.pair.approve", { requestId }), t`${name} was approved.`)}
         >
-          Approve
+          ${t("Approve")}
         </button>
       </div>
     </li>`;
@@ -156,92 +180,129 @@ export class DevicesPage extends Page {
       ${
         isOwn
           ? nothing
-          : html`<button class="small plain" aria-label=${`New token for ${nameOf(device)} as ${token.role}`} @click=${() => void this.rotate(device, token)}>
-                New token
+          : html`<button class="small plain" aria-label=${t`New token for ${nameOf(device)} as ${token.role}`} @click=${() => void this.rotate(device, token)}>
+                ${t("New token")}
               </button>
-              <button class="small plain" aria-label=${`Revoke the ${token.role} token of ${nameOf(device)}`} @click=${() => void this.revoke(device, token)}>
-                Revoke
+              <button class="small plain" aria-label=${t`Revoke the ${token.role} token of ${nameOf(device)}`} @click=${() => void this.revoke(device, token)}>
+                ${t("Revoke")}
               </button>`
       }
       ${
         shown === undefined
           ? nothing
           : html`<div class="note">
-              <code>${shown}</code> <oc-copy-button what="the new token" .text=${shown}></oc-copy-button>
-              <div class="faint">It is not shown again.</div>
+              <code>${shown}</code> <oc-copy-button what=${t("the new token")} .text=${shown}></oc-copy-button>
+              <div class="faint">${t("It is not shown again.")}</div>
             </div>`
       }
     </div>`;
   }
 
-  private card(device: Paired): TemplateResult {
-    const isOwn = device.deviceId === this.own;
-    const tokens = liveTokens(device);
-    return html`<li class=${isOwn ? "card own" : "card"}>
-      <div class="row wrap">
-        <h3 class="grow">${nameOf(device)}</h3>
-        ${isOwn ? html`<span class="badge info">this browser</span>` : nothing}
-        ${tokens.length === 0 ? html`<span class="badge warn">has no token</span>` : nothing}
-      </div>
-      ${facts([
-        ["Last seen", when(lastSeen(device)) ?? "never"],
-        ["Approved", when(device.approvedAtMs)],
-        ["Program", programOf(device)],
-        ["From", device.remoteIp],
-        ...tokens.map((token) => [`As ${token.role}`, this.tokenRow(device, token, isOwn)] as const),
-        ["Device", html`<code>${device.deviceId}</code>`],
-      ])}
-      <div class="row actions">
-        ${
-          isOwn
-            ? html`<button class="small" @click=${() => void this.logout()}>Sign out this browser</button>`
-            : html`<button class="small danger" aria-label=${`Remove ${nameOf(device)}`} @click=${() => void this.forget(device)}>Remove</button>`
-        }
-      </div>
-    </li>`;
+  private leaving(device: Paired, isSmall: boolean): TemplateResult {
+    return device.deviceId === this.own
+      ? html`<button class="plain ${isSmall ? "small" : ""}" @click=${() => void this.logout()}>${t("Sign out this browser")}</button>`
+      : html`<button class="plain danger ${isSmall ? "small" : ""}" aria-label=${t`Remove ${nameOf(device)}`} @click=${() => void this.forget(device)}>
+          ${t("Remove")}
+        </button>`;
   }
 
-  private lists(paired: readonly Paired[]): TemplateResult {
+  private inspector(device: Paired): TemplateResult {
+    const isOwn = device.deviceId === this.own;
+    return html`<oc-inspector .heading=${nameOf(device)} @close=${() => this.choose(undefined)}>
+      ${facts([
+        [t("Last seen"), when(lastSeen(device)) ?? t("never")],
+        [t("Approved"), when(device.approvedAtMs)],
+        [t("Program"), programOf(device)],
+        [t("From"), device.remoteIp],
+        ...liveTokens(device).map((token) => [t`Token (${token.role})`, this.tokenRow(device, token, isOwn)] as const),
+        [t("Device"), html`<code>${device.deviceId}</code>`],
+      ])}
+      <div class="row">${this.leaving(device, false)}</div>
+    </oc-inspector>`;
+  }
+
+  private choose(deviceId: string | undefined): void {
+    this.context.router.go(place("devices", deviceId === undefined ? [] : [deviceId]));
+  }
+
+  private table(paired: readonly Paired[], chosen: string | undefined): TemplateResult {
+    return html`<div class="data-card">
+      ${dataTable<Paired>({
+        label: t("Devices"),
+        rows: inOrder(paired, this.own),
+        keyOf: ({ deviceId }) => deviceId,
+        chosen,
+        open: ({ deviceId }) => this.choose(deviceId),
+        actions: (device) => this.leaving(device, true),
+        columns: [
+          {
+            head: t("Device"),
+            cell: (device) =>
+              html`<a class="name" href=${place("devices", [device.deviceId])}>${nameOf(device)}</a>
+                ${device.deviceId === this.own ? badge("info", t("this browser")) : nothing}
+                ${liveTokens(device).length === 0 ? badge("warn", t("no token")) : nothing}`,
+          },
+          { head: t("Program"), isWide: true, cell: (device) => html`<span class="soft">${programOf(device)}</span>` },
+          { head: t("Last seen"), isNumber: true, cell: (device) => when(lastSeen(device)) ?? t("never") },
+          ...(chosen === undefined
+            ? [{ head: t("From"), isWide: true, isNumber: true, cell: ({ remoteIp }: Paired) => html`<span class="soft">${remoteIp ?? "–"}</span>` }]
+            : []),
+        ],
+      })}
+    </div>`;
+  }
+
+  private lists(paired: readonly Paired[], chosen: string | undefined): TemplateResult {
     const isKnown = paired.some(({ deviceId }) => deviceId === this.own);
     return html`<section aria-live="polite">
-        <h2>Pending requests</h2>
         ${
           this.waiting.length === 0
-            ? html`<p class="soft">No pending requests. A device that connects for the first time appears here.</p>`
-            : html`<ul class="cards list">
-                ${this.waiting.map((request) => this.waitingCard(request))}
-              </ul>`
+            ? nothing
+            : html`<h2>${t("Pending requests")}</h2>
+                <ul class="cards list">
+                  ${this.waiting.map((request) => this.waitingCard(request))}
+                </ul>`
         }
       </section>
       <section>
-        <h2>Approve</h2>
         ${
           isKnown
             ? nothing
             : html`<div class="note">
-                This browser is logged in without a device of its
-                own${globalThis.isSecureContext ? "" : ": browsers keep an identity only over HTTPS or on this machine"}.
-                <button class="small" @click=${() => void this.logout()}>Sign out this browser</button>
+                ${t`This browser is signed in without a device identity${globalThis.isSecureContext ? "" : t(": browsers store one only over HTTPS or on this machine")}.`}
+                <button class="small" @click=${() => void this.logout()}>${t("Sign out this browser")}</button>
               </div>`
         }
         ${
           paired.length === 0
-            ? html`<div class="empty">No paired devices</div>`
-            : html`<ul class="cards list">
-                ${inOrder(paired, this.own).map((device) => this.card(device))}
-              </ul>`
+            ? emptyState({ icon: "devices", title: t("No paired devices"), text: t("A device that connects for the first time asks for approval here.") })
+            : this.table(paired, chosen)
         }
       </section>`;
   }
 
   protected override render(): TemplateResult {
     const allowed = this.context.link.may("operator.pairing");
-    return html`<div class="page">
-      <header class="head"><h1>Devices</h1></header>
-      ${this.failure === undefined ? nothing : failedNote(this.failure, () => void this.load())} ${allowed ? nothing : missingNote("Seeing devices")}
-      ${this.paired ? this.lists(this.paired) : allowed && this.failure === undefined ? loadingLine() : nothing}
-      <section><oc-login-link .context=${this.context}></oc-login-link></section>
+    const [id] = this.route.rest;
+    const chosen = this.paired?.find(({ deviceId }) => deviceId === id);
+    const fact = this.paired ? plural(this.paired.length, t("device"), t("devices")) : nothing;
+    return html`<div class="filled">
+      ${pageHead({ title: t("Devices"), fact })}
+      <div class="with-inspector">
+        <div class="scroller">
+          <div class="page">
+            ${this.failure === undefined ? nothing : failedNote(this.failure, () => void this.load())} ${allowed ? nothing : missingNote(t("Viewing devices"))}
+            ${this.paired ? this.lists(this.paired, chosen?.deviceId) : allowed && this.failure === undefined ? skeleton(3) : nothing}
+            <section><oc-login-link .context=${this.context}></oc-login-link></section>
+          </div>
+        </div>
+        ${chosen ? this.inspector(chosen) : nothing}
+      </div>
     </div>`;
+  }
+
+  protected override routeChanged(): void {
+    if (!this.paired) void this.load();
   }
 }
 customElements.define("oc-devices-page", DevicesPage);

@@ -6,6 +6,7 @@ import { sheet } from "../../look/sheet.ts";
 import "../../parts/copy-button.ts";
 import { missingNote, pageLook } from "../../parts/page-look.ts";
 import type { PageContext } from "../../shell/context.ts";
+import { t } from "../../words/words.ts";
 
 /** Makes a link that lets another browser in. */
 export class LoginLink extends LitElement {
@@ -18,7 +19,7 @@ export class LoginLink extends LitElement {
       }
       input:not([type="checkbox"]) {
         font-family: var(--mono);
-        font-size: 13px;
+        font-size: var(--type-ui);
       }
     `,
   ];
@@ -41,22 +42,26 @@ export class LoginLink extends LitElement {
     const { hostname } = location;
     const near = hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]";
     return html`<div class="card">
-      <h2>Add a browser</h2>
+      <h2>${t("Add a browser")}</h2>
       <p class="soft">
-        The link works once, within ten minutes. Anyone who opens it gets a login of their own with every right you have here: reading every conversation,
-        changing the configuration, running commands. Send it only to yourself.
+        ${t("The link works once and expires after 10 minutes. Anyone who opens it gets the same access you have here: reading every conversation, changing the configuration, running commands. Send it only to yourself.")}
       </p>
-      ${link.has("login.code") ? html`<button class="primary" @click=${() => void this.make()}>Create sign-in link</button>` : missingNote("Creating sign-in links")}
+      ${link.has("login.code") ? html`<button class="primary" @click=${() => void this.make()}>${t("Create sign-in link")}</button>` : missingNote(t("Creating sign-in links"))}
       ${this.failure === undefined ? nothing : html`<p class="note bad" role="alert">${this.failure}</p>`}
       ${
         this.made === undefined
           ? nothing
           : html`<br /><br />
               <div class="row">
-                <input readonly aria-label="Sign-in link" .value=${this.made.address} @focus=${(event: Event) => (event.target as HTMLInputElement).select()} />
-                <oc-copy-button wide what="the login link" .text=${this.made.address}></oc-copy-button>
+                <input
+                  readonly
+                  aria-label=${t("Sign-in link")}
+                  .value=${this.made.address}
+                  @focus=${(event: Event) => (event.target as HTMLInputElement).select()}
+                />
+                <oc-copy-button wide what=${t("the sign-in link")} .text=${this.made.address}></oc-copy-button>
               </div>
-              <p class="faint" role="status">Good until ${moment(this.made.expiresAt)}.${near ? " This address works on this machine only." : ""}</p>`
+              <p class="faint" role="status">${t`Valid until ${moment(this.made.expiresAt)}.${near ? t(" This address works on this machine only.") : ""}`}</p>`
       }
     </div>`;
   }

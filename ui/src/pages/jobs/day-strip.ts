@@ -5,9 +5,10 @@ import { sheet } from "../../look/sheet.ts";
 import { styleMap } from "../../look/style-map.ts";
 import { place } from "../../shell/router.ts";
 import type { Band, HourCell } from "./job-facts.ts";
+import { locale, t } from "../../words/words.ts";
 
-const hourOf = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const dayOf = new Intl.DateTimeFormat(undefined, { weekday: "short" });
+const hourOf = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
+const dayOf = new Intl.DateTimeFormat(locale, { weekday: "short" });
 /** Jobs that are named in one hour; more are counted. */
 const NAMED = 4;
 
@@ -38,7 +39,7 @@ export class DayStrip extends LitElement {
         gap: 4px 0;
         padding: 6px 0;
         border-bottom: 1px solid var(--line);
-        font-size: 13px;
+        font-size: var(--type-ui);
       }
       ul a {
         position: sticky;
@@ -62,7 +63,7 @@ export class DayStrip extends LitElement {
         display: grid;
         gap: 4px;
         margin-top: 4px;
-        font-size: 13px;
+        font-size: var(--type-ui);
       }
       a {
         display: block;
@@ -139,7 +140,7 @@ export class DayStrip extends LitElement {
         ${
           jobs.length > NAMED
             ? html`<button class="small" aria-expanded=${isOpen} @click=${() => this.toggle(from)}>
-                ${isOpen ? "Show fewer" : `${jobs.length - NAMED} more`}
+                ${isOpen ? t("Show fewer") : t`${jobs.length - NAMED} more`}
               </button>`
             : nothing
         }
@@ -148,12 +149,12 @@ export class DayStrip extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    return html`<div class="scroll" role="region" aria-label="The coming 24 hours" @keydown=${(event: KeyboardEvent) => this.move(event)}>
+    return html`<div class="scroll" role="region" aria-label=${t("Next 24 hours")} @keydown=${(event: KeyboardEvent) => this.move(event)}>
       <div class="day">
         ${
           this.bands.length === 0
             ? nothing
-            : html`<ul aria-label="Jobs that run often">
+            : html`<ul aria-label=${t("Frequent jobs")}>
                 ${this.bands.map((band) => this.band(band))}
               </ul>`
         }

@@ -71,14 +71,14 @@ test("expressions of other kinds, and weekdays by another number, are shown as t
 
 test("what is missing is said at its field", () => {
   expect(problemsOf(draft())).toEqual({});
-  expect(problemsOf(draft({ name: " ", text: "" }))).toEqual({ name: "Enter a name", text: "Enter what to be reminded of" });
+  expect(problemsOf(draft({ name: " ", text: "" }))).toEqual({ name: "Enter a name", text: "Enter a reminder" });
   expect(problemsOf(draft({ repeat: "once", at: "" }))).toEqual({ at: "Enter a date and a time" });
   expect(problemsOf(draft({ repeat: "interval", amount: "0" }))).toEqual({ amount: "Enter a number above 0" });
   expect(problemsOf(draft({ repeat: "monthly", day: "32", time: "" }))).toEqual({ time: "Enter a time", day: "Enter a day from 1 to 31" });
   expect(problemsOf(draft({ kind: "work", result: "chat" }))).toEqual({ channel: "Enter a channel" });
   expect(problemsOf(draft({ kind: "work", result: "webhook", to: "ftp://x" }))).toEqual({ to: "Enter a web address" });
   expect(scheduleOf(draft({ time: "25:00" }))).toBeUndefined();
-  expect(problemsOf(draft({ zone: "Mars/Base" }))).toEqual({ zone: "There is no such time zone" });
+  expect(problemsOf(draft({ zone: "Mars/Base" }))).toEqual({ zone: "Unknown time zone" });
   expect(problemsOf(draft({ zone: "Mars/Base", repeat: "interval" }))).toEqual({});
 });
 
@@ -109,7 +109,7 @@ test("a change has only what was changed", () => {
     delivery: { mode: "announce", channel: "telegram", to: "42", accountId: "two" },
   });
   const seen = draftOf(work, NOW);
-  expect(patchOf(work, { ...seen, text: "look again" }, NOW)).toEqual({ payload: { kind: "agentTurn", message: "look again", model: "a/b" } });
+  expect(patchOf(work, { ...seen, text: "search again" }, NOW)).toEqual({ payload: { kind: "agentTurn", message: "search again", model: "a/b" } });
   expect(patchOf(work, { ...seen, model: "" }, NOW)).toEqual({ payload: { kind: "agentTurn", message: "look", model: "" } });
   expect(patchOf(work, { ...seen, result: "last" }, NOW)).toEqual({ delivery: { mode: "announce", channel: "last", to: "" } });
 });

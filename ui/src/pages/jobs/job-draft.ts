@@ -1,5 +1,6 @@
 import type { MethodParams } from "openclaw/client";
 import type { Job } from "./job-facts.ts";
+import { locale, t } from "../../words/words.ts";
 
 type Schedule = Job["schedule"];
 
@@ -115,7 +116,7 @@ const intervalOf = ({ amount, unit }: Pick<Draft, "amount" | "unit">): number =>
 
 function isZone(name: string): boolean {
   try {
-    return Intl.DateTimeFormat(undefined, { timeZone: name }).resolvedOptions().timeZone !== "";
+    return Intl.DateTimeFormat(locale, { timeZone: name }).resolvedOptions().timeZone !== "";
   } catch {
     return false;
   }
@@ -124,13 +125,13 @@ function isZone(name: string): boolean {
 function problemsOfTime(draft: Draft): Problems {
   const { repeat, at, time, day, expr } = draft;
   const zone = draft.zone.trim();
-  if (repeat !== "once" && repeat !== "interval" && zone !== "" && !isZone(zone)) return { zone: "There is no such time zone" };
-  if (repeat === "once") return Number.isNaN(Date.parse(at)) ? { at: "Enter a date and a time" } : {};
-  if (repeat === "interval") return intervalOf(draft) >= 1 ? {} : { amount: "Enter a number above 0" };
-  if (repeat === "custom") return expr.trim() === "" ? { expr: "Enter an expression" } : {};
+  if (repeat !== "once" && repeat !== "interval" && zone !== "" && !isZone(zone)) return { zone: t("Unknown time zone") };
+  if (repeat === "once") return Number.isNaN(Date.parse(at)) ? { at: t("Enter a date and a time") } : {};
+  if (repeat === "interval") return intervalOf(draft) >= 1 ? {} : { amount: t("Enter a number above 0") };
+  if (repeat === "custom") return expr.trim() === "" ? { expr: t("Enter an expression") } : {};
   return {
-    ...(isTime(time) ? {} : { time: "Enter a time" }),
-    ...(repeat === "monthly" && !isDay(day) ? { day: "Enter a day from 1 to 31" } : {}),
+    ...(isTime(time) ? {} : { time: t("Enter a time") }),
+    ...(repeat === "monthly" && !isDay(day) ? { day: t("Enter a day from 1 to 31") } : {}),
   };
 }
 
@@ -138,11 +139,11 @@ function problemsOfTime(draft: Draft): Problems {
 export function problemsOf(draft: Draft): Problems {
   const { name, text, kind, result, channel, to } = draft;
   return {
-    ...(name.trim() === "" ? { name: "Enter a name" } : {}),
-    ...(text.trim() === "" ? { text: kind === "reminder" ? "Enter what to be reminded of" : "Enter what is to be done" } : {}),
+    ...(name.trim() === "" ? { name: t("Enter a name") } : {}),
+    ...(text.trim() === "" ? { text: kind === "reminder" ? t("Enter a reminder") : t("Enter a task") } : {}),
     ...problemsOfTime(draft),
-    ...(kind === "work" && result === "chat" && channel.trim() === "" ? { channel: "Enter a channel" } : {}),
-    ...(kind === "work" && result === "webhook" && !/^https?:\/\/\S+$/.test(to.trim()) ? { to: "Enter a web address" } : {}),
+    ...(kind === "work" && result === "chat" && channel.trim() === "" ? { channel: t("Enter a channel") } : {}),
+    ...(kind === "work" && result === "webhook" && !/^https?:\/\/\S+$/.test(to.trim()) ? { to: t("Enter a web address") } : {}),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bands, comingText, deliveryText, fits, hourCells, resultOf, scheduleText, stateOf, type Job } from "./job-facts.ts";
+import { bands, comingText, deliveryText, fits, hourCells, resultOf, runNotes, runResult, scheduleText, stateOf, type Job } from "./job-facts.ts";
 
 const NOW = new Date(2026, 0, 15, 9, 20).getTime();
 const HOUR = 3_600_000;
@@ -21,17 +21,27 @@ test("schedules are said in words where they are of a common kind", () => {
 test("a job shows that it runs, or how its last run went and why", () => {
   expect(stateOf({ state: { runningAtMs: 1, lastStatus: "error" } })).toEqual({ level: "info", text: "Running" });
   expect(stateOf({ state: {} })).toEqual({ level: "", text: "Never ran" });
-  expect(resultOf({ status: "skipped", error: "the previous run had not ended" })).toEqual({
+  expect(resultOf({ status: "skipped", error: "the previous run was still active" })).toEqual({
     level: "warn",
     text: "Skipped",
-    reason: "the previous run had not ended",
+    reason: "the previous run was still active",
   });
+});
+
+test("a run that has not ended says what it waits for, and a late one by how much", () => {
+  expect(runResult({ action: "started" })).toEqual({ level: "info", text: "Running" });
+  expect(runResult({ action: "started", waiting: "too many messages wait" })).toEqual({ level: "warn", text: "Waiting", reason: "too many messages wait" });
+  expect(runResult({ action: "finished", status: "ok" })).toEqual({ level: "good", text: "OK" });
+  expect(runNotes({ lateMs: 3 * 24 * HOUR })).toEqual([expect.stringMatching(/^3.*late$/)]);
+  expect(runNotes({ webhook: { state: "failed", error: "status 500" } })).toEqual(["Webhook failed: status 500"]);
+  expect(runNotes({ webhook: { state: "unknown", error: "the gateway stopped" } })).toEqual(["Webhook may not have arrived: the gateway stopped"]);
+  expect(runNotes({ webhook: { state: "sent" } })).toEqual([]);
 });
 
 test("where the result goes is said", () => {
   expect(deliveryText({ sessionTarget: "main" })).toBe("answered in the main session");
   expect(deliveryText({ sessionTarget: "isolated", delivery: { mode: "announce", channel: "telegram", to: "42" } })).toBe("sent to telegram 42");
-  expect(deliveryText({ sessionTarget: "isolated", delivery: { mode: "announce" } })).toBe("sent to the chat used last");
+  expect(deliveryText({ sessionTarget: "isolated", delivery: { mode: "announce" } })).toBe("sent to the last used chat");
   expect(deliveryText({ sessionTarget: "isolated", delivery: { mode: "none" } })).toBe("kept in the job’s session");
 });
 
@@ -48,8 +58,8 @@ test("the coming day has an hour for each run, from now on", () => {
   expect(cells[0]).toEqual({ from: new Date(2026, 0, 15, 9).getTime(), jobs: [{ id: "a", name: "Report", times: [NOW + 60_000, NOW + 120_000] }] });
   expect(cells.slice(1, 24).every(({ jobs }) => jobs.length === 0)).toBe(true);
   expect(cells[24]?.jobs).toEqual([{ id: "b", name: "b", times: [NOW + 24 * HOUR] }]);
-  expect(comingText({ runs: 0, jobs: 0, truncated: false })).toBe("Nothing is scheduled in the coming 24 hours.");
-  expect(comingText({ runs: 5, jobs: 2, truncated: false })).toBe("5 runs of 2 jobs in the coming 24 hours.");
+  expect(comingText({ runs: 0, jobs: 0, truncated: false })).toBe("Nothing is scheduled in the next 24 hours.");
+  expect(comingText({ runs: 5, jobs: 2, truncated: false })).toBe("5 runs of 2 jobs in the next 24 hours.");
 });
 
 const pulse: Job = {

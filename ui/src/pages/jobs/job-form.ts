@@ -5,6 +5,7 @@ import { exactly } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
 import type { Link } from "../../link/link.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/select.ts";
 import { createDrafts } from "../chat/composer-drafts.ts";
 import {
   draftOf,
@@ -22,6 +23,7 @@ import {
   type Repeat,
 } from "./job-draft.ts";
 import { lengthText, scheduleText, type Job } from "./job-facts.ts";
+import { locale, t } from "../../words/words.ts";
 
 const PREVIEWED = 5;
 /** So long nothing is typed before the gateway is asked. */
@@ -30,16 +32,18 @@ const WEEK_BEGIN = Date.UTC(2026, 0, 4);
 const DAY_MS = 86_400_000;
 
 const REPEAT_NAMES: Readonly<Record<Repeat, string>> = {
-  once: "Once",
-  interval: "At an interval",
-  daily: "Every day",
-  weekdays: "Every weekday",
-  weekly: "Every week",
-  monthly: "Every month",
-  custom: "Cron expression",
+  once: t("Once"),
+  interval: t("At an interval"),
+  daily: t("Every day"),
+  weekdays: t("Every weekday"),
+  weekly: t("Every week"),
+  monthly: t("Every month"),
+  custom: t("Cron expression"),
 };
 
-const dayName = new Intl.DateTimeFormat(undefined, { weekday: "long", timeZone: "UTC" });
+const UNIT_NAMES = { seconds: t("seconds"), minutes: t("minutes"), hours: t("hours"), days: t("days") } as const;
+
+const dayName = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" });
 const WEEKDAYS = Array.from({ length: 7 }, (_, day): readonly [string, string] => [String(day), dayName.format(WEEK_BEGIN + day * DAY_MS)]);
 const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -80,7 +84,7 @@ export class JobForm extends LitElement {
       }
       .wrong {
         color: var(--bad);
-        font-size: 13px;
+        font-size: var(--type-ui);
       }
       [aria-invalid="true"] {
         border-color: var(--bad) !important;
@@ -205,7 +209,7 @@ export class JobForm extends LitElement {
 
   private async showFirst(): Promise<void> {
     await this.updateComplete;
-    this.renderRoot.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    this.renderRoot.querySelector<HTMLElement>('[aria-invalid="true"], oc-select[invalid]')?.focus();
   }
 
   /** What is wrong with a field: found here, or by the gateway while one types. */
@@ -252,14 +256,20 @@ export class JobForm extends LitElement {
   }
 
   private select(field: Exclude<Field, "enabled">, label: string, options: Options): TemplateResult {
-    const chosen = (event: Event): void => this.change({ [field]: (event.target as HTMLSelectElement).value });
     return this.around(
       field,
       label,
-      ({ invalid, by }) =>
-        html`<select id=${field} aria-invalid=${invalid} aria-describedby=${by} @change=${chosen}>
-          ${options.map(([value, name]) => html`<option value=${value} ?selected=${this.draft[field] === value}>${name}</option>`)}
-        </select>`,
+      ({ invalid }) =>
+        html`<oc-select
+          block
+          id=${field}
+          label=${label}
+          ?invalid=${invalid === "true"}
+          .description=${this.problemOf(field) ?? ""}
+          .value=${this.draft[field]}
+          .options=${options.map(([value, name]) => ({ value, label: name }))}
+          @choose=${(event: CustomEvent<string>) => this.change({ [field]: event.detail })}
+        ></oc-select>`,
     );
   }
 
@@ -267,38 +277,33 @@ export class JobForm extends LitElement {
     const typed = (event: InputEvent): void => this.change({ text: (event.target as HTMLTextAreaElement).value });
     const { kind, text } = this.draft;
     return html`<fieldset>
-      <legend>What</legend>
-      ${this.input("name", "Name")}
-      ${this.select("kind", "Type", [
-        ["reminder", "Reminder in the main session"],
-        ["work", "Work in a session of its own"],
+      <legend>${t("What")}</legend>
+      ${this.input("name", t("Name"))}
+      ${this.select("kind", t("Type"), [
+        ["reminder", t("Reminder in the main session")],
+        ["work", t("Task in its own session")],
       ])}
       ${this.around(
         "text",
-        kind === "reminder" ? "Reminder" : "Task",
+        kind === "reminder" ? t("Reminder") : t("Task"),
         ({ invalid, by }) => html`<textarea id="text" aria-invalid=${invalid} aria-describedby=${by} .value=${text} @input=${typed}></textarea>`,
       )}
-      ${kind === "work" ? this.input("model", "Model", { hint: "Empty: the agent’s own" }) : nothing}
+      ${kind === "work" ? this.input("model", t("Model"), { hint: t("Empty: the agent’s model") }) : nothing}
     </fieldset>`;
   }
 
   private timeFields(): TemplateResult {
     const { repeat } = this.draft;
-    if (repeat === "once") return this.input("at", "Date and time", { type: "datetime-local", hint: ownZone() });
+    if (repeat === "once") return this.input("at", t("Date and time"), { type: "datetime-local", hint: ownZone() });
     if (repeat === "interval")
       return html`<div class="pair">
-        ${this.input("amount", "Every", { type: "number" })}
-        ${this.select(
-          "unit",
-          "Unit",
-          ["seconds", "minutes", "hours", "days"].map((unit) => [unit, unit] as const),
-        )}
+        ${this.input("amount", t("Every"), { type: "number" })} ${this.select("unit", t("Unit"), Object.entries(UNIT_NAMES))}
       </div>`;
-    const zone = this.input("zone", "Time zone", { hint: "Empty: the gateway’s", list: "zones" });
-    if (repeat === "custom") return html`${this.input("expr", "Expression", { hint: "Minute, hour, day of month, month, day of week" })}${zone}`;
+    const zone = this.input("zone", t("Time zone"), { hint: t("Empty: the gateway’s time zone"), list: "zones" });
+    if (repeat === "custom") return html`${this.input("expr", t("Expression"), { hint: t("Minute, hour, day of month, month, day of week") })}${zone}`;
     return html`<div class="pair">
-        ${repeat === "weekly" ? this.select("weekday", "Day of the week", WEEKDAYS) : nothing}
-        ${repeat === "monthly" ? this.input("day", "Day of the month", { type: "number" }) : nothing} ${this.input("time", "Time", { type: "time" })}
+        ${repeat === "weekly" ? this.select("weekday", t("Day of the week"), WEEKDAYS) : nothing}
+        ${repeat === "monthly" ? this.input("day", t("Day of the month"), { type: "number" }) : nothing} ${this.input("time", t("Time"), { type: "time" })}
       </div>
       ${zone}`;
   }
@@ -307,11 +312,11 @@ export class JobForm extends LitElement {
     const schedule = scheduleOf(this.draft);
     const { preview } = this;
     return html`<fieldset>
-      <legend>When</legend>
-      ${this.select("repeat", "Repeat", Object.entries(REPEAT_NAMES))} ${this.timeFields()}
+      <legend>${t("When")}</legend>
+      ${this.select("repeat", t("Repeat"), Object.entries(REPEAT_NAMES))} ${this.timeFields()}
       <datalist id="zones">${Intl.supportedValuesOf("timeZone").map((zone) => html`<option value=${zone}></option>`)}</datalist>
-      <div role="status" aria-label="Next runs">
-        ${schedule ? html`<strong>Runs ${scheduleText({ schedule })}</strong>` : nothing} ${preview && "times" in preview ? this.times(preview) : nothing}
+      <div role="status" aria-label=${t("Next runs")}>
+        ${schedule ? html`<strong>${t`Runs ${scheduleText({ schedule })}`}</strong>` : nothing} ${preview && "times" in preview ? this.times(preview) : nothing}
       </div>
     </fieldset>`;
   }
@@ -319,14 +324,16 @@ export class JobForm extends LitElement {
   /** The next runs, in the zone of the schedule; fixed times and intervals in the browser's. */
   private times({ times, tz, spreadMs }: MethodResult<"cron.next">): TemplateResult {
     const zone = scheduleOf(this.draft)?.kind === "cron" ? tz : ownZone();
-    return html`<div class="faint">Times in ${zone}</div>
+    return html`<div class="faint">${t`Times in ${zone}`}</div>
       <ol>
         ${times.map((at) => html`<li>${exactly(at, zone)}</li>`)}
       </ol>
       ${
         spreadMs === undefined
           ? nothing
-          : html`<div class="faint">It runs up to ${lengthText(spreadMs)} later, always by the same delay: jobs at the full hour are spread.</div>`
+          : html`<div class="faint">
+              ${t`Starts up to ${lengthText(spreadMs)} later, always with the same delay, so that jobs on the hour do not all run at once.`}
+            </div>`
       }`;
   }
 
@@ -334,16 +341,16 @@ export class JobForm extends LitElement {
     const { kind, result } = this.draft;
     if (kind === "reminder") return nothing;
     return html`<fieldset>
-      <legend>Result</legend>
-      ${this.select("result", "Send the answer to", [
-        ["last", "The chat used last"],
-        ["chat", "A chat"],
-        ["webchat", "The main session in WebChat"],
-        ["webhook", "A webhook"],
-        ["none", "Nobody: keep it in the job’s session"],
+      <legend>${t("Result")}</legend>
+      ${this.select("result", t("Send the answer to"), [
+        ["last", t("Last used chat")],
+        ["chat", t("A chat")],
+        ["webchat", t("Main session in WebChat")],
+        ["webhook", t("A webhook")],
+        ["none", t("Nobody: keep it in the job’s session")],
       ])}
-      ${result === "chat" ? html`<div class="pair">${this.input("channel", "Channel", { hint: "Such as telegram" })} ${this.input("to", "Chat", { hint: "Empty: the one used last there" })}</div>` : nothing}
-      ${result === "webhook" ? this.input("to", "Address") : nothing}
+      ${result === "chat" ? html`<div class="pair">${this.input("channel", t("Channel"), { hint: t("For example telegram") })} ${this.input("to", t("Chat"), { hint: t("Empty: the last used one") })}</div>` : nothing}
+      ${result === "webhook" ? this.input("to", t("Address")) : nothing}
     </fieldset>`;
   }
 
@@ -353,16 +360,16 @@ export class JobForm extends LitElement {
       ${
         this.isRestored
           ? html`<div class="note" role="status">
-              Restored what you typed before. <button type="button" class="small" @click=${() => this.discard()}>Discard</button>
+              ${t("Your unsaved input was restored.")} <button type="button" class="small" @click=${() => this.discard()}>${t("Discard")}</button>
             </div>`
           : nothing
       }
       ${this.what()} ${this.when()} ${this.where()}
-      <label class="choice"><input type="checkbox" .checked=${this.draft.enabled} @change=${toggled} />Enabled</label>
+      <label class="choice"><input type="checkbox" .checked=${this.draft.enabled} @change=${toggled} />${t("Enabled")}</label>
       <div role="alert">${this.refusal === undefined ? nothing : html`<div class="note bad">${this.refusal}</div>`}</div>
       <div class="row">
-        <button class="primary" type="submit" ?disabled=${this.isSaving || this.offline}>${this.job ? "Save" : "Add job"}</button>
-        <button type="button" @click=${() => this.leave()}>Cancel</button>
+        <button class="primary" type="submit" ?disabled=${this.isSaving || this.offline}>${this.job ? t("Save") : t("Add job")}</button>
+        <button type="button" @click=${() => this.leave()}>${t("Cancel")}</button>
       </div>
     </form>`;
   }

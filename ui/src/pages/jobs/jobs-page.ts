@@ -2,18 +2,23 @@ import { css, html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { keyed } from "lit/directives/keyed.js";
 import type { MethodResult } from "openclaw/client";
-import { ago, exactly, money, plural } from "../../base/figures.ts";
+import { money, plural } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
+import { emptyState } from "../../parts/empty.ts";
 import "../../parts/filter-box.ts";
 import { facts, factsLook } from "../../parts/key-value.ts";
+import { tableLook } from "../../parts/data-table.ts";
+import { pageHead } from "../../parts/page-head.ts";
 import { failedNote, loadingLine, missingNote, pageLook } from "../../parts/page-look.ts";
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import "./day-strip.ts";
 import "./job-form.ts";
 import { bands, comingText, deliveryText, fits, hourCells, scheduleText, stateOf, type Band, type HourCell, type Job, type Run } from "./job-facts.ts";
+import { nextText, offNote, when } from "./job-notes.ts";
 import { badge, runTable } from "./run-table.ts";
+import { t } from "../../words/words.ts";
 
 const RUNS_SHOWN = 100;
 /** A run may take as long as its job lets it. */
@@ -26,6 +31,7 @@ const NEAR_MS = 60_000;
 const NEW = "new";
 /** With fewer jobs there is nothing to search. */
 const SEARCHED = 10;
+const ALL_JOBS = { title: t("Automation"), href: "jobs" };
 
 interface Loaded {
   readonly jobs: readonly Job[];
@@ -35,22 +41,13 @@ interface Loaded {
   readonly bands: readonly Band[];
 }
 
-const when = (at: number | undefined, otherwise: string): TemplateResult | string =>
-  at === undefined ? otherwise : html`<span title=${exactly(at)}>${ago(at)}</span>`;
-
-/** When a job runs next: how soon, and the time in the zone of its schedule. */
-function nextText({ enabled, schedule, state: { nextRunAtMs: at } }: Job): TemplateResult | string {
-  if (!enabled) return "none: it is disabled";
-  if (at === undefined) return "none";
-  return html`${ago(at)} <span class="faint">(${exactly(at, schedule.kind === "cron" ? schedule.tz : undefined)})</span>`;
-}
-
 /** Work that runs at set times: what comes, how it went, and what to do about it. */
 export class JobsPage extends Page {
   static override styles = [
     sheet,
     factsLook,
     pageLook,
+    tableLook,
     css`
       td.name {
         max-width: 340px;
@@ -62,7 +59,7 @@ export class JobsPage extends Page {
       .phone {
         display: none;
       }
-      @media (max-width: 720px) {
+      @media (max-width: 760px) {
         .phone {
           display: block;
           margin-top: 4px;
@@ -71,9 +68,24 @@ export class JobsPage extends Page {
           width: 100%;
           max-width: 0;
         }
+        table.data tbody tr {
+          display: grid;
+          padding-bottom: 6px;
+          border-bottom: 1px solid var(--line);
+        }
+        table.data tbody td {
+          height: auto;
+          border: 0;
+        }
+        table.data td.name {
+          padding-top: 12px;
+          max-width: none;
+        }
         td.actions .row {
-          flex-direction: column;
-          align-items: stretch;
+          flex-wrap: wrap;
+          justify-content: flex-start;
+          gap: 0;
+          margin-inline-start: -8px;
         }
       }
       .row.end {
@@ -81,9 +93,6 @@ export class JobsPage extends Page {
       }
       .reason {
         max-width: 420px;
-        overflow-wrap: anywhere;
-      }
-      h1 {
         overflow-wrap: anywhere;
       }
     `,
@@ -102,7 +111,7 @@ export class JobsPage extends Page {
     this.during(
       link.on("cron", ({ jobId, action }) => {
         const name = this.starting.get(jobId);
-        if (action === "started" && this.starting.delete(jobId)) toasts.say(`${name} was started.`);
+        if (action === "started" && this.starting.delete(jobId)) toasts.say(t`${name} was started.`);
         this.changed();
       }),
     );
@@ -160,7 +169,7 @@ export class JobsPage extends Page {
     }
   }
 
-  private async change(work: () => Promise<unknown>, done: string): Promise<void> {
+  private async change(work: () => Promise<unknown>, done?: string): Promise<void> {
     await this.attempt(work, done);
     if (this.isOnline) await this.load();
   }
@@ -168,12 +177,12 @@ export class JobsPage extends Page {
   private run({ id, name }: Job): void {
     const { link, toasts } = this.context;
     // A request would wait for the connection, and run the job when nobody expects it any more.
-    if (!this.isOnline) return toasts.warn(`${name} was not started: there is no connection to the gateway.`);
+    if (!this.isOnline) return toasts.warn(t`${name} was not started: there is no connection to the gateway.`);
     this.starting.set(id, name);
     void this.attempt(async () => {
       try {
         const { ran, reason } = await link.request("cron.run", { id }, { timeoutMs: RUN_TIMEOUT_MS });
-        if (!ran) toasts.warn(reason === "already-running" ? `${name} is running already.` : `${name} did not run.`);
+        if (!ran) toasts.warn(reason === "already-running" ? t`${name} is already running.` : t`${name} did not run.`);
       } finally {
         this.starting.delete(id);
       }
@@ -182,14 +191,19 @@ export class JobsPage extends Page {
 
   private turn({ id, name, enabled }: Job): Promise<void> {
     const { link } = this.context;
-    return this.change(() => link.request("cron.update", { id, patch: { enabled: !enabled } }), `${name} was ${enabled ? "disabled" : "enabled"}.`);
+    const put = (on: boolean): Promise<unknown> => link.request("cron.update", { id, patch: { enabled: on } });
+    const undo = { label: t("Undo"), run: () => void this.change(() => put(enabled)) };
+    return this.change(async () => {
+      await put(!enabled);
+      this.context.toasts.say(enabled ? t`${name} was disabled.` : t`${name} was enabled.`, undo);
+    });
   }
 
   private async deleteJob({ id, name }: Job): Promise<void> {
     const { dialogs, link, router } = this.context;
-    const body = "It does not run any more. A run that is under way goes on to its end.";
-    if (!(await dialogs.confirm({ title: `Delete ${name}?`, body, yes: "Delete", danger: true }))) return;
-    await this.change(() => link.request("cron.remove", { id }), `${name} was deleted.`);
+    const body = t("The job will no longer run. A run in progress will finish.");
+    if (!(await dialogs.confirm({ title: t`Delete ${name}?`, body, yes: t("Delete"), danger: true }))) return;
+    await this.change(() => link.request("cron.remove", { id }), t`${name} was deleted.`);
     if (this.jobId === id) router.go("jobs");
   }
 
@@ -198,17 +212,26 @@ export class JobsPage extends Page {
     const isRunning = job.state.runningAtMs !== undefined;
     const isOffline = !this.isOnline;
     return html`<div class="row end">
-      <button class="small" aria-label=${`Run now: ${job.name}`} ?disabled=${isRunning || isOffline} @click=${() => this.run(job)}>Run now</button>
-      <a class="button small" aria-label=${`Edit ${job.name}`} href=${place("jobs", [job.id, "edit"])}>Edit</a>
-      <button class="small" aria-label=${`${job.enabled ? "Disable" : "Enable"} ${job.name}`} ?disabled=${isOffline} @click=${() => void this.turn(job)}>
-        ${job.enabled ? "Disable" : "Enable"}
+      <button class="small plain" aria-label=${t`Run now: ${job.name}`} ?disabled=${isRunning || isOffline} @click=${() => this.run(job)}>
+        ${t("Run now")}
       </button>
-      <button class="small danger" aria-label=${`Delete ${job.name}`} ?disabled=${isOffline} @click=${() => void this.deleteJob(job)}>Delete</button>
+      <a class="button plain small" aria-label=${t`Edit ${job.name}`} href=${place("jobs", [job.id, "edit"])}>${t("Edit")}</a>
+      <button
+        class="small plain"
+        aria-label=${`${job.enabled ? t("Disable") : t("Enable")} ${job.name}`}
+        ?disabled=${isOffline}
+        @click=${() => void this.turn(job)}
+      >
+        ${job.enabled ? t("Disable") : t("Enable")}
+      </button>
+      <button class="small plain danger" aria-label=${t`Delete ${job.name}`} ?disabled=${isOffline} @click=${() => void this.deleteJob(job)}>
+        ${t("Delete")}
+      </button>
     </div>`;
   }
 
   private row(job: Job): TemplateResult {
-    const next = job.enabled ? when(job.state.nextRunAtMs, "–") : html`<span class="badge">disabled</span>`;
+    const next = job.enabled ? when(job.state.nextRunAtMs, "–") : html`<span class="badge">${t("disabled")}</span>`;
     return html`<tr>
       <td class="name">
         <div class="cut"><a href=${place("jobs", [job.id])}>${job.name}</a></div>
@@ -225,19 +248,22 @@ export class JobsPage extends Page {
 
   private table(jobs: readonly Job[]): TemplateResult {
     if (jobs.length === 0) {
-      return html`<div class="empty">
-        No jobs. Add one here, ask for one in the <a href="chat">chat</a>, such as “remind me every weekday at 9”, or run <code>openclaw cron add</code>.
-      </div>`;
+      return emptyState({
+        icon: "automation",
+        title: t("No jobs yet"),
+        text: t("Add one here, or ask in a chat: “Remind me every weekday at 9.”"),
+        action: html`<a class="button" href="chat">${t("Open chat")}</a>`,
+      });
     }
-    return html`<div class="scroll">
-      <table>
+    return html`<div class="scroll data-card">
+      <table class="data">
         <thead>
           <tr>
-            <th>Job</th>
-            <th class="less">Next run</th>
-            <th class="less">Last result</th>
-            <th class="less">Last run</th>
-            <th><span class="visually-hidden">Actions</span></th>
+            <th>${t("Job")}</th>
+            <th class="less">${t("Next run")}</th>
+            <th class="less">${t("Last result")}</th>
+            <th class="less">${t("Last run")}</th>
+            <th><span class="visually-hidden">${t("Actions")}</span></th>
           </tr>
         </thead>
         <tbody>
@@ -247,42 +273,44 @@ export class JobsPage extends Page {
     </div>`;
   }
 
-  private offNote({ enabled, disabledBy }: Loaded["status"]): TemplateResult | typeof nothing {
-    if (enabled) return nothing;
-    return html`<div class="note warn">
-      Jobs do not run by themselves: <code>${disabledBy ?? "cron.enabled"}</code> turns them off. They can still be run by hand.
-    </div>`;
-  }
-
   private all({ jobs, status, coming, cells, bands: often }: Loaded): TemplateResult {
     const shown = this.filter.trim() === "" ? jobs : jobs.filter((job) => fits(job, this.filter.trim()));
-    return html`<header class="head">
-        <h1>Automation</h1>
-        <span class="faint" role="status">${plural(jobs.length, "job")}</span>
-        ${this.isAdmin ? html`<a class="button primary" href=${place("jobs", [NEW])}>New job</a>` : nothing}
-      </header>
-      ${this.offNote(status)}
-      ${
-        jobs.length === 0
-          ? nothing
-          : html`<section>
-              <h2>Coming 24 hours</h2>
-              <p class="soft">${comingText(coming)}</p>
-              ${coming.runs === 0 ? nothing : html`<p class="faint">Times in ${Intl.DateTimeFormat().resolvedOptions().timeZone}</p>`}
-              ${coming.runs === 0 ? nothing : html`<oc-day-strip .cells=${cells} .bands=${often}></oc-day-strip>`}
-            </section>`
-      }
-      <section>
+    const head = pageHead({
+      title: t("Automation"),
+      fact: html`<span role="status">${plural(jobs.length, t("job"), t("jobs"))}</span>`,
+      actions: this.isAdmin ? html`<a class="button primary" href=${place("jobs", [NEW])}>${t("New job")}</a>` : nothing,
+    });
+    return this.framed(
+      head,
+      html`${offNote(status)}
         ${
-          jobs.length < SEARCHED
+          jobs.length === 0
             ? nothing
-            : html`<div class="row">
-                <oc-filter-box label="Search jobs" @filter=${(event: CustomEvent<string>) => (this.filter = event.detail)}></oc-filter-box>
-                ${shown.length === jobs.length ? nothing : html`<span class="faint" role="status">${plural(shown.length, "job")} found</span>`}
-              </div>`
+            : html`<section>
+                <h2>${t("Next 24 hours")}</h2>
+                <p class="soft">${comingText(coming)}</p>
+                ${coming.runs === 0 ? nothing : html`<p class="faint">${t`Times in ${Intl.DateTimeFormat().resolvedOptions().timeZone}`}</p>`}
+                ${coming.runs === 0 ? nothing : html`<oc-day-strip .cells=${cells} .bands=${often}></oc-day-strip>`}
+              </section>`
         }
-        ${shown.length === 0 && jobs.length > 0 ? html`<div class="empty">No job fits.</div>` : this.table(shown)}
-      </section>`;
+        <section>
+          ${
+            jobs.length < SEARCHED
+              ? nothing
+              : html`<div class="row">
+                  <oc-filter-box label=${t("Search jobs")} @filter=${(event: CustomEvent<string>) => (this.filter = event.detail)}></oc-filter-box>
+                  ${shown.length === jobs.length ? nothing : html`<span class="faint" role="status">${t`${plural(shown.length, t("job"), t("jobs"))} found`}</span>`}
+                </div>`
+          }
+          ${shown.length === 0 && jobs.length > 0 ? html`<div class="empty">${t("No matching jobs")}</div>` : this.table(shown)}
+        </section>`,
+    );
+  }
+
+  private framed(head: TemplateResult, body: TemplateResult): TemplateResult {
+    const failed = this.failure === undefined ? nothing : failedNote(this.failure, () => void this.load());
+    return html`${head}
+      <div class="page">${failed}${body}</div>`;
   }
 
   private one(job: Job | undefined, id: string): TemplateResult {
@@ -290,47 +318,53 @@ export class JobsPage extends Page {
     const spent = entries?.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0) ?? 0;
     const history = entries
       ? html`<section aria-live="polite">
-          <h2>Runs</h2>
+          <h2>${t("Runs")}</h2>
           ${runTable(entries)}
         </section>`
       : loadingLine();
     if (!job)
-      return html`<a class="back" href="jobs">All jobs</a>
-        <div class="note">There is no job with the id <code>${id}</code> any more.</div>
-        ${entries === undefined || entries.length > 0 ? history : nothing}`;
+      return this.framed(
+        pageHead({ title: id, parent: ALL_JOBS }),
+        html`<div class="note">${t("The job")} <code>${id}</code> ${t("no longer exists.")}</div>
+          ${entries === undefined || entries.length > 0 ? history : nothing}`,
+      );
     const { payload, state: facted } = job;
     const failures = facted.consecutiveErrors ?? 0;
-    return html`<a class="back" href="jobs">All jobs</a>
-      <header class="head">
-        <h1>${job.name}</h1>
-        ${job.enabled ? nothing : html`<span class="badge">disabled</span>`} ${badge(stateOf(job))} ${this.actions(job)}
-      </header>
-      <section class="card">
-        ${facts([
-          ["Runs", scheduleText(job)],
-          ["Next run", nextText(job)],
-          ["Does", payload.kind === "agentTurn" ? payload.message : payload.text],
-          ["Result", deliveryText(job)],
-          ["Agent", job.agentId],
-          ["Model", payload.kind === "agentTurn" ? payload.model : undefined],
-          ["Description", job.description],
-          ["Failures in a row", failures === 0 ? undefined : String(failures)],
-          ["Cost", spent === 0 ? undefined : `${money(spent)} in the runs below`],
-          ["Id", html`<code>${job.id}</code>`],
-        ])}
-      </section>
-      ${history}`;
+    const head = pageHead({
+      title: job.name,
+      parent: ALL_JOBS,
+      fact: html`${job.enabled ? nothing : html`<span class="badge">${t("disabled")}</span> `}${badge(stateOf(job))}`,
+      actions: this.actions(job),
+    });
+    return this.framed(
+      head,
+      html`<section class="card">
+          ${facts([
+            [t("Runs"), scheduleText(job)],
+            [t("Next run"), nextText(job)],
+            [t("Instructions"), payload.kind === "agentTurn" ? payload.message : payload.text],
+            [t("Result"), deliveryText(job)],
+            [t("Agent"), job.agentId],
+            [t("Model"), payload.kind === "agentTurn" ? payload.model : undefined],
+            [t("Description"), job.description],
+            [t("Consecutive failures"), failures === 0 ? undefined : String(failures)],
+            [t("Cost"), spent === 0 ? undefined : t`${money(spent)} in the runs below`],
+            ["Id", html`<code>${job.id}</code>`],
+          ])}
+        </section>
+        ${history}`,
+    );
   }
 
   private form(job: Job | undefined): TemplateResult {
     const { router, toasts, link } = this.context;
     const saved = ({ detail: { id, name } }: CustomEvent<{ readonly id: string; readonly name: string }>): void => {
-      toasts.say(`${name} was ${job ? "changed" : "added"}.`);
+      toasts.say(job ? t`${name} was changed.` : t`${name} was added.`);
       router.go(place("jobs", [id]));
     };
-    return html`<a class="back" href=${job ? place("jobs", [job.id]) : "jobs"}>${job ? job.name : "All jobs"}</a>
-      <header class="head"><h1>${job ? `Edit ${job.name}` : "New job"}</h1></header>
-      ${keyed(
+    return this.framed(
+      pageHead({ title: job ? t`Edit ${job.name}` : t("New job"), parent: job ? { title: job.name, href: place("jobs", [job.id]) } : ALL_JOBS }),
+      html`${keyed(
         job?.id ?? NEW,
         html`<oc-job-form
           .link=${link}
@@ -339,7 +373,8 @@ export class JobsPage extends Page {
           @saved=${saved}
           @left=${() => router.go(job ? place("jobs", [job.id]) : "jobs")}
         ></oc-job-form>`,
-      )}`;
+      )}`,
+    );
   }
 
   private shown(loaded: Loaded): TemplateResult {
@@ -351,14 +386,12 @@ export class JobsPage extends Page {
 
   protected override render(): TemplateResult {
     const { loaded, failure } = this;
+    if (loaded) return this.shown(loaded);
     const isThere = this.context.link.has("cron.list");
-    const failed = failure === undefined ? nothing : failedNote(failure, () => void this.load());
-    if (!loaded)
-      return html`<div class="page">
-        <header class="head"><h1>Automation</h1></header>
-        ${isThere ? (failure === undefined ? loadingLine() : failed) : missingNote("Scheduling jobs")}
-      </div>`;
-    return html`<div class="page">${failed}${this.shown(loaded)}</div>`;
+    return this.framed(
+      pageHead({ title: t("Automation") }),
+      html`${isThere ? (failure === undefined ? loadingLine() : nothing) : missingNote(t("Scheduling jobs"))}`,
+    );
   }
 }
 customElements.define("oc-jobs-page", JobsPage);

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { duration, exactly, moment, money, tokens } from "../../base/figures.ts";
-import { resultOf, type Result, type Run } from "./job-facts.ts";
+import { runNotes, runResult, type Result, type Run } from "./job-facts.ts";
+import { t } from "../../words/words.ts";
 
 export const badge = ({ level, text, reason }: Result): TemplateResult =>
   html`<span class="badge ${level}">${text}</span>${reason === undefined ? nothing : html`<div class="faint reason">${reason}</div>`}`;
@@ -12,17 +13,17 @@ const tokensOf = ({ usage }: Run): string | undefined => {
 
 /** How runs went, newest first. */
 export function runTable(entries: readonly Run[]): TemplateResult {
-  if (entries.length === 0) return html`<div class="empty">No runs yet.</div>`;
-  return html`<div class="scroll" role="region" aria-label="Runs" tabindex="0">
+  if (entries.length === 0) return html`<div class="empty">${t("No runs yet.")}</div>`;
+  return html`<div class="scroll" role="region" aria-label=${t("Runs")} tabindex="0">
     <table>
       <thead>
         <tr>
-          <th>Time</th>
-          <th>Result</th>
-          <th class="num">Took</th>
-          <th class="num">Cost</th>
-          <th class="num less">Tokens</th>
-          <th class="less">Answer</th>
+          <th>${t("Time")}</th>
+          <th>${t("Result")}</th>
+          <th class="num">${t("Duration")}</th>
+          <th class="num">${t("Cost")}</th>
+          <th class="num less">${t("Tokens")}</th>
+          <th class="less">${t("Answer")}</th>
         </tr>
       </thead>
       <tbody>
@@ -30,7 +31,7 @@ export function runTable(entries: readonly Run[]): TemplateResult {
           const at = run.runAtMs ?? run.ts;
           return html`<tr>
             <td title=${exactly(at)}>${moment(at)}</td>
-            <td>${badge(resultOf(run))}</td>
+            <td>${badge(runResult(run))}${runNotes(run).map((note) => html`<div class="faint reason">${note}</div>`)}</td>
             <td class="num">${run.durationMs === undefined ? "–" : duration(run.durationMs)}</td>
             <td class="num">${run.costUsd === undefined || run.costUsd === 0 ? "–" : money(run.costUsd)}</td>
             <td class="num less">${tokensOf(run) ?? "–"}</td>

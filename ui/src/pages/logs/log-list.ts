@@ -6,6 +6,7 @@ import { sheet } from "../../look/sheet.ts";
 import "../../parts/copy-button.ts";
 import { unfolded, type LogLine } from "./log-lines.ts";
 import { rowWindow } from "./log-window.ts";
+import { t } from "../../words/words.ts";
 
 const ROW = 24;
 const OPEN = 240;
@@ -34,7 +35,7 @@ export class LogList extends LitElement {
         overflow-anchor: none;
         background: var(--raised);
         font-family: var(--mono);
-        font-size: 12.5px;
+        font-size: var(--type-small);
       }
       .all {
         position: relative;
@@ -105,7 +106,7 @@ export class LogList extends LitElement {
       oc-copy-button {
         float: inline-end;
       }
-      @media (max-width: 720px) {
+      @media (max-width: 760px) {
         button.line {
           grid-template-columns: 64px 44px minmax(0, 1fr);
         }
@@ -180,7 +181,7 @@ export class LogList extends LitElement {
       spare: 12,
       open: index < 0 ? undefined : { index, height: OPEN },
     });
-    return html`<div class="view" role="log" aria-label="Log lines" aria-live="off" tabindex="0" @scroll=${this.scrolled}>
+    return html`<div class="view" role="log" aria-label=${t("Log lines")} aria-live="off" tabindex="0" @scroll=${this.scrolled}>
       <div class="all" style=${styleMap({ height: `${height}px` })}>
         <ol style=${styleMap({ top: `${above}px` })}>
           ${repeat(

@@ -2,18 +2,24 @@ import { css, html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { failureText } from "../../link/failure.ts";
 import { icon } from "../../look/icons.ts";
+import { figure, plural } from "../../base/figures.ts";
+import { saveFile } from "../../base/save-file.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/select.ts";
 import "../../parts/filter-box.ts";
-import { pageLook } from "../../parts/page-look.ts";
+import { pageHead } from "../../parts/page-head.ts";
+import { loadingLine, pageLook } from "../../parts/page-look.ts";
+import "../../parts/tip.ts";
 import { Page } from "../../shell/page.ts";
 import { createLogBook, LEVELS, matcher, NO_FILTER, type LogFilter } from "./log-lines.ts";
 import "./log-list.ts";
+import { t } from "../../words/words.ts";
 
 const TIMES = [
-  ["All times", 0],
-  ["Last 5 minutes", 5],
-  ["Last hour", 60],
-  ["Last day", 1440],
+  [t("All time"), 0],
+  [t("Last 5 minutes"), 5],
+  [t("Last hour"), 60],
+  [t("Last day"), 1440],
 ] as const;
 
 /** The log of the gateway as it grows. */
@@ -27,23 +33,20 @@ export class LogsPage extends Page {
         flex-direction: column;
       }
       .tools {
-        padding: 14px 16px 10px;
+        gap: 8px;
+        padding: 8px 16px 8px var(--gutter);
         border-bottom: 1px solid var(--line);
       }
-      .tools select {
-        width: auto;
-        max-width: 180px;
-      }
-      h1 {
-        font-size: 18px;
+      .tools oc-select {
+        max-width: 200px;
       }
       oc-log-list {
         flex: 1;
       }
       .foot {
-        padding: 6px 16px;
+        padding: 6px 16px 6px var(--gutter);
         border-top: 1px solid var(--line);
-        font-size: 13px;
+        font-size: var(--type-small);
         color: var(--ink-soft);
         justify-content: space-between;
       }
@@ -56,14 +59,10 @@ export class LogsPage extends Page {
       .note {
         margin: 8px 16px;
       }
-      @media (max-width: 720px) {
+      @media (max-width: 760px) {
         .tools {
           gap: 6px;
           padding: 10px;
-        }
-        .tools h1,
-        .foot .cut {
-          display: none;
         }
       }
     `,
@@ -94,9 +93,9 @@ export class LogsPage extends Page {
     const { cursor } = this;
     try {
       const found = await this.context.link.request("logs.tail", { limit: 5000, maxBytes: 1_000_000, ...(cursor === undefined ? {} : { cursor }) });
-      if (this.file !== "" && found.file !== this.file) this.book.add([`— the log goes on in ${found.file}`]);
-      else if (found.reset) this.book.add(["— a new log file was started"]);
-      else if (found.truncated && cursor !== undefined) this.book.add(["— lines were left out: more came than is fetched at once"]);
+      if (this.file !== "" && found.file !== this.file) this.book.add([t`— log continues in ${found.file}`]);
+      else if (found.reset) this.book.add([t("— a new log file was started")]);
+      else if (found.truncated && cursor !== undefined) this.book.add([t("— some lines were skipped: too many arrived at once")]);
       this.leftOut ||= cursor === undefined && found.truncated === true;
       this.file = found.file;
       this.cursor = found.cursor;
@@ -122,17 +121,25 @@ export class LogsPage extends Page {
   }
 
   private save(): void {
-    const url = URL.createObjectURL(new Blob([this.book.shown.map(({ raw }) => `${raw}\n`).join("")], { type: "application/jsonl" }));
-    Object.assign(document.createElement("a"), { href: url, download: `openclaw-${new Date().toISOString().slice(0, 19).replaceAll(":", "")}.log` }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+    const name = `openclaw-${new Date().toISOString().slice(0, 19).replaceAll(":", "")}.log`;
+    saveFile(name, "application/jsonl", [this.book.shown.map(({ raw }) => `${raw}\n`).join("")]);
+  }
+
+  private head(): TemplateResult {
+    return pageHead({
+      title: t("Logs"),
+      fact: this.file === "" ? nothing : html`<span class="mono">${this.file}</span>`,
+      actions: html`<button aria-pressed=${this.paused} @click=${() => (this.paused = !this.paused)}>${this.paused ? t("Resume") : t("Pause")}</button>
+        <oc-tip text=${t("Download shown lines")}
+          ><button class="icon" aria-label=${t("Download shown lines")} @click=${() => this.save()}>${icon("download")}</button></oc-tip
+        >`,
+    });
   }
 
   private tools(): TemplateResult {
-    const value = (event: Event): string => (event.target as HTMLSelectElement).value;
     return html`<div class="row wrap tools">
-      <h1>Logs</h1>
       <oc-filter-box
-        label="Search the log"
+        label=${t("Search the log")}
         .value=${this.filter.text}
         @filter=${(event: CustomEvent<string>) => this.narrow({ text: event.detail })}
       ></oc-filter-box>
@@ -141,35 +148,40 @@ export class LogsPage extends Page {
           type="checkbox"
           .checked=${this.filter.regex}
           @change=${(event: Event) => this.narrow({ regex: (event.target as HTMLInputElement).checked })}
-        />Pattern</label
+        />${t("Regex")}</label
       >
-      <select aria-label="Level" @change=${(event: Event) => this.narrow({ level: value(event) })}>
-        <option value="">All levels</option>
-        ${LEVELS.map((level) => html`<option value=${level}>${level === "fatal" ? "fatal only" : `${level} and graver`}</option>`)}
-      </select>
-      <select aria-label="Subsystem" @change=${(event: Event) => this.narrow({ subsystem: value(event) })}>
-        <option value="">All subsystems</option>
-        ${[...this.book.subsystems].toSorted().map((name) => html`<option value=${name} ?selected=${name === this.filter.subsystem}>${name}</option>`)}
-      </select>
-      <select aria-label="Time" @change=${(event: Event) => this.narrow({}, Number(value(event)))}>
-        ${TIMES.map(([words, minutes]) => html`<option value=${minutes}>${words}</option>`)}
-      </select>
-      <button aria-pressed=${this.paused} @click=${() => (this.paused = !this.paused)}>${this.paused ? "Go on" : "Pause"}</button>
-      <button class="icon" aria-label="Download what is shown" title="Download what is shown" @click=${() => this.save()}>${icon("download")}</button>
+      <oc-select
+        label=${t("Level")}
+        .value=${this.filter.level}
+        .options=${[{ value: "", label: t("All levels") }, ...LEVELS.map((level) => ({ value: level, label: level === "fatal" ? t("fatal only") : t`${level} and above` }))]}
+        @choose=${(event: CustomEvent<string>) => this.narrow({ level: event.detail })}
+      ></oc-select>
+      <oc-select
+        label=${t("Subsystem")}
+        .value=${this.filter.subsystem}
+        .options=${[{ value: "", label: t("All subsystems") }, ...[...this.book.subsystems].toSorted().map((name) => ({ value: name, label: name }))]}
+        @choose=${(event: CustomEvent<string>) => this.narrow({ subsystem: event.detail })}
+      ></oc-select>
+      <oc-select
+        label=${t("Time")}
+        .value=${String(this.minutes)}
+        .options=${TIMES.map(([words, minutes]) => ({ value: String(minutes), label: words }))}
+        @choose=${(event: CustomEvent<string>) => this.narrow({}, Number(event.detail))}
+      ></oc-select>
     </div>`;
   }
 
   private empty(): TemplateResult | typeof nothing {
     if (this.book.shown.length > 0) return nothing;
-    if (this.file === "") return html`<div class="note">Loading…</div>`;
-    return html`<div class="note">${this.book.lines.length === 0 ? `No log lines yet. Lines of ${this.file} appear here.` : "No matching lines"}</div>`;
+    if (this.file === "") return this.failure === undefined ? loadingLine() : nothing;
+    return html`<div class="note">${this.book.lines.length === 0 ? t`No log lines yet. Lines from ${this.file} appear here.` : t("No matching lines")}</div>`;
   }
 
   protected override render(): TemplateResult {
     const { shown, lines } = this.book;
-    return html`${this.tools()}
-      ${this.failure === undefined ? nothing : html`<div class="note bad" role="alert">The log could not be read: ${this.failure}</div>`}
-      ${this.fault === undefined ? nothing : html`<div class="note warn" role="alert">The pattern cannot be read: ${this.fault}</div>`} ${this.empty()}
+    return html`${this.head()}${this.tools()}
+      ${this.failure === undefined ? nothing : html`<div class="note bad" role="alert">${t`The log could not be read: ${this.failure}`}</div>`}
+      ${this.fault === undefined ? nothing : html`<div class="note warn" role="alert">${t`Invalid regular expression: ${this.fault}`}</div>`} ${this.empty()}
       <oc-log-list
         .lines=${shown}
         .version=${this.version}
@@ -178,14 +190,12 @@ export class LogsPage extends Page {
       ></oc-log-list>
       <div class="row foot">
         <span
-          >${shown.length === lines.length ? "" : `${shown.length.toLocaleString()} of `}${lines.length.toLocaleString()}
-          lines${this.leftOut ? ", older ones are in the file" : ""}</span
+          >${shown.length === lines.length ? plural(lines.length, t("line"), t("lines")) : t`${figure(shown.length)} of ${figure(lines.length)} lines`}${this.leftOut ? t(", older ones are in the file") : ""}</span
         >
-        <span class="mono cut">${this.file}</span>
         ${
           this.follow
-            ? html`<span>${this.paused ? "Paused" : "Following"}</span>`
-            : html`<button class="small" @click=${() => (this.follow = true)}>${icon("down", 15)}Jump to the newest</button>`
+            ? html`<span>${this.paused ? t("Paused") : t("Following")}</span>`
+            : html`<button class="small" @click=${() => (this.follow = true)}>${icon("down", 15)}${t("Jump to latest")}</button>`
         }
       </div>`;
   }

@@ -1,4 +1,5 @@
 import { readableKey, type MethodResult } from "openclaw/client";
+import { locale, t } from "../../words/words.ts";
 
 export type Hit = MethodResult<"memory.search">["results"][number];
 export type Answer = MethodResult<"memory.search">;
@@ -13,8 +14,8 @@ export interface NoteGroup {
 }
 
 const FOLDER = "memory/";
-const monthOf = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric" });
-const dayName = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short" });
+const monthOf = new Intl.DateTimeFormat(locale, { month: "long", year: "numeric" });
+const dayName = new Intl.DateTimeFormat(locale, { weekday: "short", day: "numeric", month: "short" });
 /** At noon, so that it is the same day in every time zone. */
 const noonOf = (day: string): Date => new Date(`${day}T12:00:00`);
 
@@ -22,7 +23,7 @@ const noonOf = (day: string): Date => new Date(`${day}T12:00:00`);
 export function groupsOf(notes: readonly Note[]): readonly NoteGroup[] {
   const groups = new Map<string, Note[]>();
   for (const note of notes) {
-    const title = note.path.includes("/") ? (note.day === undefined ? "Other notes" : monthOf.format(noonOf(note.day))) : "Long-term memory";
+    const title = note.path.includes("/") ? (note.day === undefined ? t("Other notes") : monthOf.format(noonOf(note.day))) : t("Long-term memory");
     groups.set(title, [...(groups.get(title) ?? []), note]);
   }
   return [...groups].map(([title, members]) => ({ title, notes: members }));
@@ -57,32 +58,32 @@ export const kindOf = ({ source, path }: Pick<Hit, "source" | "path">): HitKind 
 
 /** `12` or `12–15`. */
 const linesText = ({ startLine, endLine }: Pick<Hit, "startLine" | "endLine">): string =>
-  startLine === endLine ? `line ${startLine}` : `lines ${startLine}–${endLine}`;
+  startLine === endLine ? t`line ${startLine}` : t`lines ${startLine}–${endLine}`;
 
 /** Where a passage stands: `MEMORY.md, lines 12–15`. */
 export const placeText = (hit: Pick<Hit, "path" | "startLine" | "endLine">): string => `${hit.path}, ${linesText(hit)}`;
 
 /** The name of a conversation, where one is known. */
 export const sessionText = (sessionKey: string | undefined, titles: ReadonlyMap<string, string>): string =>
-  sessionKey === undefined ? "a past conversation" : (titles.get(sessionKey) ?? readableKey(sessionKey));
+  sessionKey === undefined ? t("a past conversation") : (titles.get(sessionKey) ?? readableKey(sessionKey));
 
 /** What a result is called: its heading or file, or who said it. */
 export function hitTitle(hit: Hit, titles: ReadonlyMap<string, string>): string {
   if (hit.source === "memory") return hit.heading?.split(" › ").at(-1) || hit.path.split("/").at(-1) || hit.path;
-  return `${hit.role === "assistant" ? "Assistant" : (hit.speaker ?? "You")} in ${sessionText(hit.sessionKey, titles)}`;
+  return t`${hit.role === "assistant" ? t("Assistant") : (hit.speaker ?? t("You"))} in ${sessionText(hit.sessionKey, titles)}`;
 }
 
 export const percent = (score: number): number => Math.round(Math.min(1, Math.max(0, score)) * 100);
 
 const LIKELY: readonly (readonly [from: number, text: string])[] = [
-  [0.7, "Very likely"],
-  [0.4, "Likely"],
-  [0.15, "Possible"],
-  [0, "Unlikely"],
+  [0.7, t("Very likely")],
+  [0.4, t("Likely")],
+  [0.15, t("Possible")],
+  [0, t("Unlikely")],
 ];
 
 /** What a score means, in a word. */
-export const scoreText = (score: number): string => LIKELY.find(([from]) => score >= from)?.[1] ?? "Unlikely";
+export const scoreText = (score: number): string => LIKELY.find(([from]) => score >= from)?.[1] ?? t("Unlikely");
 
 /** A passage as it is shown: without the marks of Markdown that only take space, and without the source that the tool adds for models. */
 export function snippetText(snippet: string, heading = ""): string {
@@ -108,7 +109,7 @@ const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.s
 function relatedText(pair: string, snippet: string): string {
   const [word = pair, stem = ""] = pair.split(" → ");
   const written = snippet.split(/[^\p{L}\p{N}\p{M}]+/u).find((one) => stem !== "" && one.toLowerCase().startsWith(stem));
-  return `${written ?? stem} (for ${word})`;
+  return t`${written ?? stem} (for ${word})`;
 }
 
 /** What put a result there, apart by what speaks for it and what speaks against it. */

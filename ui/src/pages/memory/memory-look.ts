@@ -2,8 +2,12 @@ import { css } from "lit";
 
 /** The memory page. */
 export const memoryLook = css`
-  header.head select {
+  .page-head oc-select {
     width: auto;
+  }
+  .back {
+    display: inline-block;
+    margin-bottom: 10px;
   }
   .search {
     position: relative;
@@ -20,7 +24,7 @@ export const memoryLook = css`
   .search input:not([type="checkbox"]) {
     min-height: 44px;
     padding-inline: 42px 44px;
-    font-size: 15px;
+    font-size: var(--type-reading);
     border-radius: var(--radius);
   }
   .search kbd {
@@ -29,7 +33,7 @@ export const memoryLook = css`
     top: 50%;
     translate: 0 -50%;
     padding: 0 7px;
-    font: 12px/20px var(--mono);
+    font: var(--type-small)/20px var(--mono);
     color: var(--ink-soft);
     border: 1px solid var(--line-strong);
     border-radius: 4px;
@@ -65,7 +69,7 @@ export const memoryLook = css`
     justify-content: space-between;
     padding: 0 10px;
     margin: 14px 0 4px;
-    font-size: 13px;
+    font-size: var(--type-ui);
     font-weight: 600;
     color: var(--ink-soft);
   }
@@ -86,7 +90,7 @@ export const memoryLook = css`
     justify-content: space-between;
     gap: 8px;
     padding: 6px 10px;
-    font-size: 14px;
+    font-size: var(--type-row);
     color: var(--ink);
     text-decoration: none;
     border-radius: var(--radius-small);
@@ -119,7 +123,7 @@ export const memoryLook = css`
   .segments button {
     min-height: 28px;
     padding: 2px 10px;
-    font-size: 13px;
+    font-size: var(--type-ui);
     border-color: transparent;
     background: none;
   }
@@ -139,7 +143,7 @@ export const memoryLook = css`
   .only-phone {
     display: none;
   }
-  @media (max-width: 720px) {
+  @media (max-width: 760px) {
     .two {
       grid-template-columns: minmax(0, 1fr);
     }

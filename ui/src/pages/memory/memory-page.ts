@@ -1,11 +1,15 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { query, state } from "lit/decorators.js";
 import type { MethodResult } from "openclaw/client";
+import { randomId } from "../../base/random-id.ts";
 import { bytes, duration, plural } from "../../base/figures.ts";
 import { isWriting } from "../../base/writing.ts";
 import { failureText } from "../../link/failure.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import { emptyState } from "../../parts/empty.ts";
+import "../../parts/select.ts";
+import { pageHead } from "../../parts/page-head.ts";
 import { failedNote, loadingLine, missingNote, pageLook } from "../../parts/page-look.ts";
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
@@ -17,8 +21,8 @@ import "./memory-status.ts";
 import "./note-view.ts";
 import type { Removed } from "./note-view.ts";
 import "./recalls.ts";
-import "./search-results.ts";
-import type { SearchResults } from "./search-results.ts";
+import { noResults, type SearchResults } from "./search-results.ts";
+import { t } from "../../words/words.ts";
 
 const REST_MS = 180;
 const LIST_MS = 10_000;
@@ -26,10 +30,10 @@ const INDEXING_MS = 1500;
 const TITLES = 500;
 const RECALLS = 100;
 const KINDS: readonly (readonly [kind: HitKind | "", text: string])[] = [
-  ["", "All"],
-  ["notes", "Notes"],
-  ["days", "Days"],
-  ["chats", "Chats"],
+  ["", t("All")],
+  ["notes", t("Notes")],
+  ["days", t("Days")],
+  ["chats", t("Chats")],
 ];
 
 /** Where on the page one is; all of it is in the address. */
@@ -191,17 +195,16 @@ export class MemoryPage extends Page {
 
   private onRemoved(removed: Removed): void {
     this.removed = removed;
-    this.context.toasts.say(`${removed.path} was deleted`, { label: "Undo", run: () => void this.restore(removed) });
+    this.context.toasts.say(t`${removed.path} was deleted`, { label: t("Undo"), run: () => void this.restore(removed) });
     this.context.router.go(this.at({ note: removed.path }), { replace: true });
     void this.freshen();
   }
 
   private async restore({ path, undo }: Removed): Promise<void> {
-    const { link, router } = this.context;
-    const back = await this.attempt(() => link.request("memory.notes.restore", { undo, idempotencyKey: crypto.randomUUID() }), `${path} was restored`);
+    const back = await this.attempt(() => this.context.link.request("memory.notes.restore", { undo, idempotencyKey: randomId() }), t`${path} was restored`);
     if (!back) return;
     this.removed = undefined;
-    router.go(this.at({ note: path }));
+    this.context.router.go(this.at({ note: path }));
     await this.freshen();
   }
 
@@ -217,28 +220,29 @@ export class MemoryPage extends Page {
 
   private head(): TemplateResult {
     const { agents } = this.agents ?? { agents: [] };
-    const choose = (event: Event): void => this.context.router.go(place("memory", [], { agent: (event.target as HTMLSelectElement).value }));
     const picker =
       agents.length < 2
         ? nothing
-        : html`<select aria-label="Agent" @change=${choose}>
-            ${agents.map(({ id, name, identity }) => html`<option value=${id} ?selected=${id === this.agentId}>${identity?.name ?? name ?? id}</option>`)}
-          </select>`;
-    return html`<header class="head">
-      <h1>Memory</h1>
-      ${picker}
-      ${this.context.link.may("operator.admin") ? html`<button aria-expanded=${this.adding} @click=${() => (this.adding = !this.adding)}>${icon("plus", 16)}Add note</button>` : nothing}
-    </header>`;
+        : html`<oc-select
+            label=${t("Agent")}
+            .value=${this.agentId ?? ""}
+            .options=${agents.map(({ id, name, identity }) => ({ value: id, label: identity?.name ?? name ?? id }))}
+            @choose=${(event: CustomEvent<string>) => this.context.router.go(place("memory", [], { agent: event.detail }))}
+          ></oc-select>`;
+    const add = this.context.link.may("operator.admin")
+      ? html`<button aria-expanded=${this.adding} @click=${() => (this.adding = !this.adding)}>${icon("plus", 16)}${t("Add note")}</button>`
+      : nothing;
+    return pageHead({ title: t("Memory"), actions: html`${picker}${add}` });
   }
 
   private form(): TemplateResult | typeof nothing {
     if (!this.adding) return nothing;
     return html`<form class="card row wrap" @submit=${(event: SubmitEvent) => this.add(event)}>
       <label class="grow"
-        >Name <input name="path" autocomplete="off" spellcheck="false" maxlength="200" .value=${notePathOf(new Date(), this.timeZone)}
+        >${t("Name")} <input name="path" autocomplete="off" spellcheck="false" maxlength="200" .value=${notePathOf(new Date(), this.timeZone)}
       /></label>
-      <button class="primary">Write</button>
-      <button type="button" @click=${() => (this.adding = false)}>Cancel</button>
+      <button class="primary">${t("Create")}</button>
+      <button type="button" @click=${() => (this.adding = false)}>${t("Cancel")}</button>
     </form>`;
   }
 
@@ -246,9 +250,9 @@ export class MemoryPage extends Page {
     return html`<div class="search" role="search">
       ${icon("search", 18)}<input
         type="search"
-        aria-label="Search memory"
+        aria-label=${t("Search memory")}
         aria-keyshortcuts="/"
-        placeholder="Search notes and chats"
+        placeholder=${t("Search notes and chats")}
         autocomplete="off"
         spellcheck="false"
         maxlength="4000"
@@ -260,11 +264,11 @@ export class MemoryPage extends Page {
   }
 
   private list(notes: readonly Note[], shown: string | undefined): TemplateResult {
-    return html`<nav class="groups" aria-label="Notes">
+    return html`<nav class="groups" aria-label=${t("Notes")}>
       ${groupsOf(notes).map(
         ({ title, notes: members }) =>
           html`<h2>
-              ${title}<span>${members.length}<span class="visually-hidden"> ${members.length === 1 ? "note" : "notes"}</span></span>
+              ${title}<span>${members.length}<span class="visually-hidden"> ${members.length === 1 ? t("note") : t("notes")}</span></span>
             </h2>
             <ul>
               ${members.map(
@@ -277,14 +281,14 @@ export class MemoryPage extends Page {
               )}
             </ul>`,
       )}
-      ${this.truncated ? html`<p class="faint">There are more notes than are listed. Search finds all of them.</p>` : nothing}
+      ${this.truncated ? html`<p class="faint">${t("Not all notes are listed. Search covers all of them.")}</p>` : nothing}
     </nav>`;
   }
 
   private gone(removed: Removed): TemplateResult {
     return html`<div class="empty">
-      <p>${removed.path} was deleted. It can be restored for a day.</p>
-      <br /><button @click=${() => void this.restore(removed)}>Undo</button>
+      <p>${t`${removed.path} was deleted. You can restore it for 24 hours.`}</p>
+      <br /><button @click=${() => void this.restore(removed)}>${t("Undo")}</button>
     </div>`;
   }
 
@@ -292,13 +296,18 @@ export class MemoryPage extends Page {
     const { note, line, edit, q } = this.spot;
     const shown = note ?? notes[0]?.path;
     if (shown === undefined) {
-      return html`<div class="empty">
-        No notes yet. Ask the agent to remember something in the <a href="chat">chat</a>, or add a note. Conversations are searched without any notes.
-      </div>`;
+      return emptyState({
+        icon: "memory",
+        title: t("No notes yet"),
+        text: t("Ask the agent to remember something, or add a note. Chats can be searched without notes, too."),
+        action: html`<a class="button" href="chat">${t("Open chat")}</a>`,
+      });
     }
     const info = notes.find(({ path }) => path === shown);
     const back =
-      q === undefined ? html`<a class="back only-phone" href=${this.at()}>All notes</a>` : html`<a class="back" href=${this.at({ q })}>Back to results</a>`;
+      q === undefined
+        ? html`<a class="back only-phone" href=${this.at()}>${t("All notes")}</a>`
+        : html`<a class="back" href=${this.at({ q })}>${t("Back to results")}</a>`;
     return html`<div class="two ${note === undefined ? "no-note" : "has-note"}">
       ${this.list(notes, shown)}
       <div>
@@ -323,29 +332,22 @@ export class MemoryPage extends Page {
     </div>`;
   }
 
-  private nothingFound(question: string, indexing: boolean): TemplateResult {
-    return html`<div class="empty">
-      <p>Nothing was found for “${question}”.</p>
-      <p>
-        ${indexing ? "The index is still being made: results appear as they are found." : "Try fewer or other words, a name or a date. Notes and all conversations of this agent were searched."}
-      </p>
-    </div>`;
-  }
-
   private found(question: string): TemplateResult {
     const { answer, busy, failure } = this.search.state;
     if (failure !== undefined) return failedNote(failure, () => void this.ask(true));
     if (!answer) return loadingLine();
     const shown = this.kind === "" ? answer.results : answer.results.filter((hit) => kindOf(hit) === this.kind);
     const count = (kind: HitKind | ""): number => (kind === "" ? answer.results.length : answer.results.filter((hit) => kindOf(hit) === kind).length);
-    const counted = busy ? "Searching…" : `${plural(shown.length, "result")}, ${duration(answer.ms)}${answer.indexing ? ". Indexing…" : ""}`;
+    const counted = busy
+      ? t("Searching…")
+      : `${plural(shown.length, t("result"), t("results"))}, ${duration(answer.ms)}${answer.indexing ? t(". Indexing…") : ""}`;
     return html`<div class="filters">
-        <div class="segments" role="group" aria-label="Source">
+        <div class="segments" role="group" aria-label=${t("Source")}>
           ${KINDS.map(([kind, text]) => html`<button aria-pressed=${this.kind === kind} @click=${() => (this.kind = kind)}>${text} <span class="faint">${count(kind)}</span></button>`)}
         </div>
         <span class="faint count" role="status">${counted}</span>
       </div>
-      ${shown.length === 0 && !busy ? this.nothingFound(question, answer.indexing) : nothing}
+      ${shown.length === 0 && !busy ? noResults(question, answer.indexing) : nothing}
       <oc-memory-results
         .hits=${shown}
         .timeZone=${answer.timeZone}
@@ -353,11 +355,11 @@ export class MemoryPage extends Page {
         .hrefOf=${this.hrefOf}
         @leave=${() => this.box?.focus()}
       ></oc-memory-results>
-      ${answer.understood ? html`<p class="faint understood">How the question was understood: ${answer.understood.text}.</p>` : nothing}`;
+      ${answer.understood ? html`<p class="faint understood">${t`Interpreted as: ${answer.understood.text}.`}</p>` : nothing}`;
   }
 
   private recalled(): TemplateResult {
-    if (!this.context.link.has("memory.recalls")) return missingNote("Looking at what was recalled");
+    if (!this.context.link.has("memory.recalls")) return missingNote(t("Viewing recalled passages"));
     if (!this.recalls) return loadingLine();
     return html`<oc-memory-recalls .recalls=${this.recalls} .timeZone=${this.timeZone} .titles=${this.titles} .hrefOf=${this.hrefOf}></oc-memory-recalls>`;
   }
@@ -367,8 +369,8 @@ export class MemoryPage extends Page {
     if (q !== undefined && note === undefined) return this.found(q);
     const tab = (href: string, text: string, isOn: boolean): TemplateResult => html`<a href=${href} aria-current=${isOn ? "page" : "false"}>${text}</a>`;
     const isRecalled = view === "recalled";
-    return html`<nav class="tabs" aria-label="Parts of the memory">
-        ${tab(this.at(), "Notes", !isRecalled)}${tab(this.at({ view: "recalled" }), "Recalled", isRecalled)}
+    return html`<nav class="tabs" aria-label=${t("Memory views")}>
+        ${tab(this.at(), t("Notes"), !isRecalled)}${tab(this.at({ view: "recalled" }), t("Recalled"), isRecalled)}
       </nav>
       ${isRecalled ? this.recalled() : this.browse(notes)}`;
   }
@@ -376,16 +378,15 @@ export class MemoryPage extends Page {
   protected override render(): TemplateResult {
     const failed = this.failure === undefined ? nothing : failedNote(this.failure, () => void this.load());
     if (!this.context.link.has("memory.notes.list")) {
-      return html`<div class="page">
-        <header class="head"><h1>Memory</h1></header>
-        ${missingNote("Looking at the memory")}
-      </div>`;
+      return html`${pageHead({ title: t("Memory") })}
+        <div class="page">${missingNote(t("Viewing memory"))}</div>`;
     }
-    return html`<div class="page">
-      ${this.head()}${this.searchBox()}
-      <oc-memory-status .context=${this.context} .status=${this.status} .timeZone=${this.timeZone} @changed=${() => void this.freshen()}></oc-memory-status>
-      ${this.form()}${failed}${this.notes ? this.body(this.notes) : this.failure === undefined ? loadingLine() : nothing}
-    </div>`;
+    return html`${this.head()}
+      <div class="page">
+        ${this.searchBox()}
+        <oc-memory-status .context=${this.context} .status=${this.status} .timeZone=${this.timeZone} @changed=${() => void this.freshen()}></oc-memory-status>
+        ${this.form()}${failed}${this.notes ? this.body(this.notes) : this.failure === undefined ? loadingLine() : nothing}
+      </div>`;
   }
 }
 customElements.define("oc-memory-page", MemoryPage);

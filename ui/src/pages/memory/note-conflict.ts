@@ -3,6 +3,8 @@ import { property } from "lit/decorators.js";
 import { dialogSheet } from "../../look/dialog-sheet.ts";
 import { sheet } from "../../look/sheet.ts";
 import { diffLines, type DiffLine } from "../../parts/diff.ts";
+import { modal } from "../../parts/modal.ts";
+import { t } from "../../words/words.ts";
 
 export type ConflictChoice = "edit" | "saved" | "mine";
 
@@ -31,7 +33,7 @@ export class NoteConflict extends LitElement {
         border: 1px solid var(--line);
         border-radius: var(--radius-small);
         background: var(--code);
-        font: 12.5px/1.6 var(--mono);
+        font: var(--type-ui)/1.6 var(--mono);
       }
       .line {
         min-height: 1.6em;
@@ -48,7 +50,7 @@ export class NoteConflict extends LitElement {
       .row {
         justify-content: flex-end;
       }
-      @media (max-width: 720px) {
+      @media (max-width: 760px) {
         .both {
           grid-template-columns: minmax(0, 1fr);
         }
@@ -64,10 +66,6 @@ export class NoteConflict extends LitElement {
   /** The note was deleted; there is no saved version. */
   @property({ type: Boolean }) gone = false;
 
-  protected override firstUpdated(): void {
-    this.renderRoot.querySelector("dialog")?.showModal();
-  }
-
   private choose(choice: ConflictChoice): void {
     this.dispatchEvent(new CustomEvent<ConflictChoice>("choose", { detail: choice }));
   }
@@ -76,7 +74,7 @@ export class NoteConflict extends LitElement {
     return html`<div>
       <h3>${title}</h3>
       <div class="text" tabindex="0" role="region" aria-label=${title}>
-        ${lines.filter(({ kind }) => kind !== left).map(({ kind, text }) => html`<div class="line ${kind}">${kind === "same" ? "" : html`<span class="visually-hidden">Only here: </span>`}${text}</div>`)}
+        ${lines.filter(({ kind }) => kind !== left).map(({ kind, text }) => html`<div class="line ${kind}">${kind === "same" ? "" : html`<span class="visually-hidden">${t("Only here:")} </span>`}${text}</div>`)}
       </div>
     </div>`;
   }
@@ -87,16 +85,18 @@ export class NoteConflict extends LitElement {
       event.preventDefault();
       this.choose("edit");
     };
-    return html`<dialog aria-labelledby="title" aria-describedby="body" @cancel=${cancel}>
-      <h2 id="title">${this.path} was ${this.gone ? "deleted" : "changed"} while you edited it</h2>
-      <p id="body" class="soft">The agent, another window or an editor did this. Choose the version to keep. Marked lines are in one version only.</p>
+    return html`<dialog ${modal()} aria-labelledby="title" aria-describedby="body" @cancel=${cancel}>
+      <h2 id="title">${this.gone ? t`${this.path} was deleted while you were editing it` : t`${this.path} was changed while you were editing it`}</h2>
+      <p id="body" class="soft">
+        ${t("The agent, another window or an editor made this change. Choose the version to keep. Highlighted lines are in one version only.")}
+      </p>
       <div class="both">
-        ${this.version(this.gone ? "Saved version (deleted)" : "Saved version", lines, "added")}${this.version("Your version", lines, "removed")}
+        ${this.version(this.gone ? t("Saved version (deleted)") : t("Saved version"), lines, "added")}${this.version(t("Your version"), lines, "removed")}
       </div>
       <div class="row wrap">
-        <button @click=${() => this.choose("edit")}>Keep editing</button>
-        <button @click=${() => this.choose("saved")}>Use saved version</button>
-        <button class="danger" @click=${() => this.choose("mine")}>Save your version</button>
+        <button @click=${() => this.choose("edit")}>${t("Keep editing")}</button>
+        <button @click=${() => this.choose("saved")}>${t("Use saved version")}</button>
+        <button class="danger" @click=${() => this.choose("mine")}>${t("Save your version")}</button>
       </div>
     </dialog>`;
   }

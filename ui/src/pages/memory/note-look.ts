@@ -25,7 +25,7 @@ export const noteLook = css`
     padding: 18px;
   }
   .reading {
-    max-width: 720px;
+    max-width: 760px;
   }
   .block + .block {
     margin-top: 10px;
@@ -42,14 +42,14 @@ export const noteLook = css`
     margin: 0;
     white-space: pre-wrap;
     overflow-wrap: anywhere;
-    font-size: 13px;
+    font-size: var(--type-ui);
   }
   textarea {
     display: block;
     min-height: min(60vh, 560px);
     padding: 14px 18px;
     font-family: var(--mono);
-    font-size: 13px !important;
+    font-size: var(--type-ui) !important;
     line-height: 1.6;
     border: 0;
     border-radius: 0;
@@ -59,9 +59,9 @@ export const noteLook = css`
   textarea:focus-visible {
     outline-offset: -2px;
   }
-  @media (max-width: 720px) {
+  @media (max-width: 760px) {
     textarea {
-      font-size: 16px !important;
+      font-size: var(--type-field) !important;
     }
   }
 `;

@@ -1,6 +1,8 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { guard } from "lit/directives/guard.js";
+import { copyText } from "../../base/copy-text.ts";
+import { randomId } from "../../base/random-id.ts";
 import { ago, exactly } from "../../base/figures.ts";
 import { failureText, isConflict } from "../../link/failure.ts";
 import { icon } from "../../look/icons.ts";
@@ -13,6 +15,7 @@ import "./note-conflict.ts";
 import type { ConflictChoice } from "./note-conflict.ts";
 import { drawnLine, noteBlocks, occurrence, splitAtLine, writtenLine } from "./note-lines.ts";
 import { noteLook } from "./note-look.ts";
+import { t } from "../../words/words.ts";
 
 /** A longer text is shown as it is written: drawing it would take seconds. */
 const MOST_DRAWN = 300_000;
@@ -110,10 +113,10 @@ export class NoteView extends LitElement {
 
   private mayLeave(): Promise<boolean> {
     return this.context.dialogs.confirm({
-      title: "Discard your changes?",
-      body: `The changes to ${this.path} are not saved.`,
-      yes: "Discard",
-      no: "Keep editing",
+      title: t("Discard your changes?"),
+      body: t`The changes to ${this.path} are not saved.`,
+      yes: t("Discard"),
+      no: t("Keep editing"),
       danger: true,
     });
   }
@@ -162,11 +165,11 @@ export class NoteView extends LitElement {
     if (draft === undefined || this.busy) return;
     this.busy = true;
     try {
-      const params = { agentId, path, text: draft, idempotencyKey: crypto.randomUUID(), ...(hash === undefined ? {} : { hash }) };
+      const params = { agentId, path, text: draft, idempotencyKey: randomId(), ...(hash === undefined ? {} : { hash }) };
       const saved = await this.context.link.request("memory.notes.set", params);
       this.note = { text: draft, hash: saved.hash };
       this.conflict = undefined;
-      this.context.toasts.say(`${path} was saved`);
+      this.context.toasts.say(t`${path} was saved`);
       this.dispatchEvent(new CustomEvent("changed"));
       await this.stop();
     } catch (error) {
@@ -198,12 +201,12 @@ export class NoteView extends LitElement {
     if (!note || this.busy) return;
     this.busy = true;
     try {
-      const params = { agentId, path, hash: note.hash, idempotencyKey: crypto.randomUUID() };
+      const params = { agentId, path, hash: note.hash, idempotencyKey: randomId() };
       const { undo } = await this.context.link.request("memory.notes.delete", params);
       this.dispatchEvent(new CustomEvent<Removed>("removed", { detail: { path, undo } }));
     } catch (error) {
       if (isConflict(error)) await this.read();
-      this.context.toasts.warn(isConflict(error) ? `${path} has just changed. Read it again before you delete it.` : failureText(error));
+      this.context.toasts.warn(isConflict(error) ? t`${path} has just changed. Review it before deleting it.` : failureText(error));
     } finally {
       this.busy = false;
     }
@@ -216,16 +219,16 @@ export class NoteView extends LitElement {
   }
 
   private drawn({ text }: Version): TemplateResult {
-    if (text.trim() === "") return html`<p class="soft">This note is empty.</p>`;
+    if (text.trim() === "") return html`<p class="soft">${t("This note is empty.")}</p>`;
     if (text.length > MOST_DRAWN) {
       const [before, line, after] = splitAtLine(text, this.line);
       return html`<pre class="plain" tabindex="0">
 ${before}${line === undefined ? nothing : html`<span class="line">${line === "" ? " " : line}</span>`}${after}</pre>`;
     }
     const copy = (code: string): void =>
-      void navigator.clipboard.writeText(code).then(
-        () => this.context.toasts.say("Copied"),
-        () => this.context.toasts.warn("The browser does not let this page copy: select the text and copy it by hand"),
+      void copyText(code).then(
+        () => this.context.toasts.say(t("Copied")),
+        (error: unknown) => this.context.toasts.warn(failureText(error)),
       );
     const blocks = noteBlocks(text).map(({ text: block, first }) => html`<div class="block" data-first=${first}>${prose(block, { copy })}</div>`);
     return html`<div class="reading" dir="auto">${blocks}</div>`;
@@ -234,12 +237,12 @@ ${before}${line === undefined ? nothing : html`<span class="line">${line === "" 
   private actions(note: Version): TemplateResult | typeof nothing {
     if (!this.context.link.may("operator.admin")) return nothing;
     if (this.draft !== undefined) {
-      return html`<span class="faint" role="status">${this.isChanged ? "Not saved" : ""}</span>
-        <button class="small" @click=${() => void this.cancel()}>Cancel</button>
-        <button class="small primary" ?disabled=${!this.isChanged || this.busy} @click=${() => void this.save()}>Save</button>`;
+      return html`<span class="faint" role="status">${this.isChanged ? t("Not saved") : ""}</span>
+        <button class="small" @click=${() => void this.cancel()}>${t("Cancel")}</button>
+        <button class="small primary" ?disabled=${!this.isChanged || this.busy} @click=${() => void this.save()}>${t("Save")}</button>`;
     }
-    return html`<button class="small" @click=${() => this.edit()}>${icon("edit", 14)}${note.hash === "" ? "Write it" : "Edit"}</button>
-      ${note.hash === "" ? nothing : html`<button class="small plain" aria-label=${`Delete ${this.path}`} ?disabled=${this.busy} @click=${() => void this.erase()}>${icon("trash", 14)}Delete</button>`}`;
+    return html`<button class="small" @click=${() => this.edit()}>${icon("edit", 14)}${note.hash === "" ? t("Create note") : t("Edit")}</button>
+      ${note.hash === "" ? nothing : html`<button class="small plain" aria-label=${t`Delete ${this.path}`} ?disabled=${this.busy} @click=${() => void this.erase()}>${icon("trash", 14)}${t("Delete")}</button>`}`;
   }
 
   private async cancel(): Promise<void> {
@@ -249,7 +252,7 @@ ${before}${line === undefined ? nothing : html`<span class="line">${line === "" 
   private content(note: Version): TemplateResult {
     if (this.draft !== undefined) {
       return html`<textarea
-        aria-label=${`Text of ${this.path}`}
+        aria-label=${t`Text of ${this.path}`}
         spellcheck="false"
         dir="auto"
         .value=${this.draft}
@@ -257,7 +260,7 @@ ${before}${line === undefined ? nothing : html`<span class="line">${line === "" 
         @keydown=${(event: KeyboardEvent) => this.keys(event)}
       ></textarea>`;
     }
-    if (note.hash === "") return html`<div class="body"><p class="soft">There is no note of this name.</p></div>`;
+    if (note.hash === "") return html`<div class="body"><p class="soft">${t("There is no note with this name.")}</p></div>`;
     return html`<div class="body">${guard([note.text, note.text.length > MOST_DRAWN ? this.line : undefined], () => this.drawn(note))}</div>`;
   }
 
@@ -269,7 +272,7 @@ ${before}${line === undefined ? nothing : html`<span class="line">${line === "" 
         <header>
           <div class="grow">
             <h2>${this.path}</h2>
-            ${updatedAt === undefined ? nothing : html`<span class="faint" title=${exactly(updatedAt, this.timeZone)}>Changed ${ago(updatedAt)}</span>`}
+            ${updatedAt === undefined ? nothing : html`<span class="faint" title=${exactly(updatedAt, this.timeZone)}>${t`Changed ${ago(updatedAt)}`}</span>`}
           </div>
           ${this.actions(note)}
         </header>

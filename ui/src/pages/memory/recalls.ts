@@ -2,9 +2,11 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { ago, exactly, plural } from "../../base/figures.ts";
 import { sheet } from "../../look/sheet.ts";
+import { emptyState } from "../../parts/empty.ts";
 import { pageLook } from "../../parts/page-look.ts";
 import { place } from "../../shell/router.ts";
 import { percent, placeText, sessionText, snippetText, type Hit, type Recall } from "./memory-facts.ts";
+import { t } from "../../words/words.ts";
 
 /** What models were given of the memory, turn by turn, newest first. */
 export class MemoryRecalls extends LitElement {
@@ -41,7 +43,7 @@ export class MemoryRecalls extends LitElement {
         overflow: hidden;
         overflow-wrap: anywhere;
         white-space: pre-line;
-        font-size: 14px;
+        font-size: var(--type-row);
       }
     `,
   ];
@@ -54,14 +56,14 @@ export class MemoryRecalls extends LitElement {
   private passage(hit: Recall["results"][number]): TemplateResult {
     const href = this.hrefOf(hit);
     return html`<li>
-      <div class="faint">${href === undefined ? placeText(hit) : html`<a href=${href}>${placeText(hit)}</a>`} · ${percent(hit.score)} of 100</div>
+      <div class="faint">${href === undefined ? placeText(hit) : html`<a href=${href}>${placeText(hit)}</a>`} · ${percent(hit.score)} ${t("of 100")}</div>
       <div class="snippet" dir="auto">${snippetText(hit.snippet)}</div>
     </li>`;
   }
 
   private trace({ runId, sessionKey }: Recall): TemplateResult | typeof nothing {
-    if (runId !== undefined) return html`<a class="button small" href=${place("trace", [runId])}>Trace</a>`;
-    return sessionKey === undefined ? nothing : html`<a class="button small" href=${place("trace", [], { session: sessionKey })}>Traces of the session</a>`;
+    if (runId !== undefined) return html`<a class="button small" href=${place("trace", [runId])}>${t("Trace")}</a>`;
+    return sessionKey === undefined ? nothing : html`<a class="button small" href=${place("trace", [], { session: sessionKey })}>${t("Session traces")}</a>`;
   }
 
   private recall(recall: Recall): TemplateResult {
@@ -74,7 +76,7 @@ export class MemoryRecalls extends LitElement {
         ${Number.isNaN(when) ? nothing : html`<span class="faint" title=${exactly(when, this.timeZone)}>${ago(when)}</span>`} ${this.trace(recall)}
       </div>
       <p class="faint">
-        ${plural(results.length, "passage")} ${automatic ? "given with the message" : html`for the search “${query}”`} in
+        ${plural(results.length, t("passage"), t("passages"))} ${automatic ? t("added to the message") : html`${t`for the search “${query}”`}`} ${t("in")}
         ${sessionKey === undefined ? session : html`<a href=${place("chat", [sessionKey], { entry: entryId })}>${session}</a>`}
       </p>
       <ul class="passages">
@@ -85,11 +87,13 @@ export class MemoryRecalls extends LitElement {
 
   protected override render(): TemplateResult {
     if (this.recalls.length === 0) {
-      return html`<div class="empty">
-        Nothing was recalled yet. When an agent searches its memory to answer a message, or is given passages with it, they appear here.
-      </div>`;
+      return emptyState({
+        icon: "memory",
+        title: t("Nothing recalled yet"),
+        text: t("Passages appear here when an agent searches its memory or receives them with a message."),
+      });
     }
-    return html`<ul class="list" aria-label="Recalled">
+    return html`<ul class="list" aria-label=${t("Recalled")}>
       ${this.recalls.map((recall) => this.recall(recall))}
     </ul>`;
   }

@@ -48,7 +48,7 @@ export const resultsLook = css`
     align-items: center;
     gap: 8px;
     margin-inline-start: auto;
-    font-size: 13px;
+    font-size: var(--type-ui);
     white-space: nowrap;
     color: var(--ink-soft);
   }
@@ -102,11 +102,11 @@ export const resultsLook = css`
     margin-top: 10px;
     padding-top: 10px;
     border-top: 1px solid var(--line);
-    font-size: 14px;
+    font-size: var(--type-row);
   }
   .why h4 {
     margin: 0 0 2px;
-    font-size: 13px;
+    font-size: var(--type-ui);
     font-weight: 600;
     color: var(--ink-soft);
   }
@@ -125,7 +125,7 @@ export const resultsLook = css`
     grid-template-columns: repeat(auto-fit, minmax(min(240px, 100%), 1fr));
     gap: 10px 20px;
   }
-  @media (max-width: 720px) {
+  @media (max-width: 760px) {
     .top {
       flex-wrap: wrap;
     }

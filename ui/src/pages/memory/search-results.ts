@@ -4,9 +4,11 @@ import { ago, exactly } from "../../base/figures.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { styleMap } from "../../look/style-map.ts";
+import { emptyState } from "../../parts/empty.ts";
 import { highlighted } from "./highlight.ts";
 import { citedOf, hitTitle, percent, placeText, reasonsIn, scoreText, snippetText, type Hit } from "./memory-facts.ts";
 import { resultsLook } from "./results-look.ts";
+import { t } from "../../words/words.ts";
 
 /** What was said beside a message. */
 interface Beside {
@@ -16,6 +18,16 @@ interface Beside {
 }
 
 const keyOf = ({ path, startLine, entryId }: Hit): string => `${path}#${entryId ?? startLine}`;
+
+/** Shown when a question has no results. */
+export const noResults = (question: string, indexing: boolean): TemplateResult =>
+  emptyState({
+    icon: "search",
+    title: t`No results for “${question}”`,
+    text: indexing
+      ? t("The index is still being built. Results appear as they are found.")
+      : t("Try fewer or different words, a name or a date. All notes and chats of this agent were searched."),
+  });
 
 /** What a search found, as cards. Says `leave` when the arrow keys go above the first one. */
 export class SearchResults extends LitElement {
@@ -59,7 +71,7 @@ export class SearchResults extends LitElement {
 
   private score({ score }: Hit): TemplateResult {
     const value = percent(score);
-    const meaning = `${scoreText(score)}: ${value} of 100, the chance that this passage or one beside it holds the answer`;
+    const meaning = t`${scoreText(score)}: ${value} of 100, the chance that this or a nearby passage contains the answer`;
     return html`<span class="score" role="img" aria-label=${meaning} title=${meaning}>
       <span class="meter"><i style=${styleMap({ width: `${value}%` })}></i></span><span class="num">${value}</span>
     </span>`;
@@ -72,8 +84,8 @@ export class SearchResults extends LitElement {
   }
 
   private replacement({ supersedes, supersededBy }: Hit): TemplateResult | typeof nothing {
-    if (supersededBy !== undefined) return html`<span class="badge warn">Replaced by a newer statement</span>`;
-    return supersedes === undefined ? nothing : html`<span class="badge good">Replaces an older statement</span>`;
+    if (supersededBy !== undefined) return html`<span class="badge warn">${t("Replaced by a newer statement")}</span>`;
+    return supersedes === undefined ? nothing : html`<span class="badge good">${t("Replaces an older statement")}</span>`;
   }
 
   private beside(label: string, value: unknown): TemplateResult | typeof nothing {
@@ -81,7 +93,7 @@ export class SearchResults extends LitElement {
     if (typeof text !== "string" || text === "") return nothing;
     return html`<div>
       <h4>${label}</h4>
-      <p class="soft">${role === "assistant" ? "Assistant" : (speaker ?? "You")}: ${text}</p>
+      <p class="soft">${role === "assistant" ? t("Assistant") : (speaker ?? t("You"))}: ${text}</p>
     </div>`;
   }
 
@@ -101,20 +113,20 @@ export class SearchResults extends LitElement {
     return html`<div class="why" id=${id}>
       <div class="columns">
         <div class="words">
-          <h4>Words found</h4>
-          <p>${words.length === 0 ? "None of the words themselves" : words.join(", ")}</p>
+          <h4>${t("Matched words")}</h4>
+          <p>${words.length === 0 ? t("No exact matches") : words.join(", ")}</p>
           ${
             related.length === 0
               ? nothing
-              : html`<h4>Related words</h4>
+              : html`<h4>${t("Related words")}</h4>
                   <p>${related.join(", ")}</p>`
           }
         </div>
-        ${this.listOf("What moved it up", pro)}${this.listOf("What moved it down", contra)}
+        ${this.listOf(t("Ranked higher because"), pro)}${this.listOf(t("Ranked lower because"), contra)}
       </div>
-      ${hit.supersededBy === undefined ? nothing : html`<p>Replaced by ${this.cited(hit.supersededBy)}</p>`}
-      ${hit.supersedes === undefined ? nothing : html`<p>Replaces ${this.cited(hit.supersedes)}</p>`}
-      ${this.beside("Said before", before)}${this.beside("Said after", after)}
+      ${hit.supersededBy === undefined ? nothing : html`<p>${t("Replaced by")} ${this.cited(hit.supersededBy)}</p>`}
+      ${hit.supersedes === undefined ? nothing : html`<p>${t("Replaces")} ${this.cited(hit.supersedes)}</p>`}
+      ${this.beside(t("Previous message"), before)}${this.beside(t("Next message"), after)}
     </div>`;
   }
 
@@ -137,11 +149,12 @@ export class SearchResults extends LitElement {
       </div>
       <p class="snippet" dir="auto">${this.marked(hit)}</p>
       <div class="foot">
-        ${this.replacement(hit)} ${words.length === 0 ? nothing : html`<span class="badge">${icon("search", 12)}Words: ${words.slice(0, 4).join(", ")}</span>`}
-        ${related.length === 0 ? nothing : html`<span class="badge">Related words</span>`}
-        ${isChat ? html`<span class="badge">${icon("chat", 12)}From a chat</span>` : nothing}
+        ${this.replacement(hit)}
+        ${words.length === 0 ? nothing : html`<span class="badge">${icon("search", 12)}${t("Words:")} ${words.slice(0, 4).join(", ")}</span>`}
+        ${related.length === 0 ? nothing : html`<span class="badge">${t("Related words")}</span>`}
+        ${isChat ? html`<span class="badge">${icon("chat", 12)}${t("From a chat")}</span>` : nothing}
         <button class="small plain" aria-expanded=${isOpen} aria-controls=${`why-${index}`} @click=${() => this.toggle(key)}>
-          Why<span class="visually-hidden">: ${title}</span>${icon(isOpen ? "up" : "down", 12)}
+          ${t("Why")}<span class="visually-hidden">: ${title}</span>${icon(isOpen ? "up" : "down", 12)}
         </button>
         ${Number.isNaN(at) ? nothing : html`<span class="faint when" title=${isChat ? exactly(at, this.timeZone) : (hit.at ?? "").slice(0, 10)}>${ago(at)}</span>`}
       </div>
@@ -150,7 +163,7 @@ export class SearchResults extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    return html`<ol aria-label="Results" @keydown=${(event: KeyboardEvent) => this.move(event)}>
+    return html`<ol aria-label=${t("Results")} @keydown=${(event: KeyboardEvent) => this.move(event)}>
       ${this.hits.map((hit, index) => this.result(hit, index))}
     </ol>`;
   }

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { channelLines, programsOf, summaryOf, type ChannelsStatus, type Overview } from "./overview-facts.ts";
+import { limitOf, sumsOf, type Budgets } from "./cost-card.ts";
+import { axisLabels, messageSeries, stripText } from "./history-facts.ts";
+import { channelLines, fixOf, headlineOf, programsOf, summaryOf, type ChannelsStatus, type Overview } from "./overview-facts.ts";
 import { byAgent, byDay, bySession, daysUntil, type UsageAnswer } from "./usage-series.ts";
 
 const overview = (more: Partial<Overview> = {}): Overview => ({
@@ -125,4 +127,55 @@ test("shares of sessions add up: the largest, all others together, and those tha
     ["3 others", 7],
   ]);
   expect(bySession(answer, "cost", 9)).toHaveLength(6);
+});
+
+test("the headline is the newest error, else the newest warning, and each problem has one thing to do", () => {
+  const problem = { id: "a", at: 1, text: "x", count: 1, level: "warn" as const };
+  const error = { ...problem, id: "channel:telegram:work", level: "error" as const, page: "channels" };
+  expect(headlineOf([problem, error])).toBe(error);
+  expect(headlineOf([])).toBeUndefined();
+  expect(fixOf(error, true)).toEqual({ kind: "link", label: "Fix connection", href: "channels/telegram/work" });
+  expect(fixOf({ ...error, level: "warn" }, true)).toEqual({ kind: "reconnect", label: "Reconnect", channel: "telegram", accountId: "work" });
+  expect(fixOf({ ...error, level: "warn" }, false)).toMatchObject({ kind: "link", href: "channels/telegram/work" });
+  expect(fixOf({ ...problem, why: "in:4", page: "trace" }, true)).toMatchObject({ href: "trace/in%3A4" });
+  expect([fixOf({ ...problem, page: "setup" }, true), fixOf(problem, true)]).toMatchObject([{ href: "start" }, { href: "logs" }]);
+});
+
+const HOUR = 3_600_000;
+
+test("a strip is described by what was wrong, newest first, and says when there is no history", () => {
+  const from = new Date(2026, 2, 1, 8).getTime();
+  const span = (start: number, end: number, state: "ok" | "slow" | "down" | "unknown") => ({ from: from + start * HOUR, to: from + end * HOUR, state });
+  expect(stripText("Signal", undefined)).toBe("Signal: no history yet");
+  expect(stripText("Signal", [span(0, 9, "ok"), span(9, 10, "unknown")])).toBe("Signal: no problems");
+  const words = stripText("Signal", [span(0, 1, "slow"), span(1, 2, "ok"), span(2, 3, "down")]);
+  expect(words.replaceAll(/\s?[AP]M/g, "")).toBe("Signal: down from 10:00 to 11:00, degraded from 08:00 to 09:00");
+  const axis = axisLabels({ from, to: from + 23.4 * HOUR, stepMs: HOUR, parts: [], messages: { from, total: 0, answered: 0, failed: 0, channels: [] } });
+  expect(axis.map((label) => label.replace(/\s?[AP]M/, ""))).toEqual(["08:00", "02:00", "08:00", "02:00", "Now"]);
+});
+
+test("messages of many channels are five series at most, and the page's own are called Web", () => {
+  const channels = ["gateway", "telegram", "a", "b", "c", "d"].map((channel, at) => ({ channel, counts: [10 - at, 1] }));
+  const history = { from: 0, to: 2 * HOUR, stepMs: HOUR, parts: [], messages: { from: 0, total: 1, answered: 1, failed: 0, channels } };
+  expect(messageSeries(history, { telegram: "Telegram" }).map(({ name, values }) => [name, ...values])).toEqual([
+    ["Web", 10, 1],
+    ["Telegram", 9, 1],
+    ["a", 8, 1],
+    ["b", 7, 1],
+    ["2 others", 11, 2],
+  ]);
+});
+
+test("cost is summed for today, this month, and a day on average since the first one with usage", () => {
+  const row = (date: string, cost: number) => ({ date, provider: "acme", model: "m1", tokens: 1, cost });
+  const modelDaily = [row("2026-02-27", 4), row("2026-02-28", 1), row("2026-03-02", 3)];
+  const answer = { ...usage, updatedAt: Date.UTC(2026, 2, 2, 12), aggregates: { ...usage.aggregates, modelDaily } } as unknown as UsageAnswer;
+  expect(sumsOf(answer, "cost")).toEqual({ today: 3, average: 2, month: 3 });
+});
+
+test("the limit that is shown is the one on everything, the day's before the month's", () => {
+  const budget = (more: object) => ({ per: "month", ...more });
+  const budgets = (...all: object[]) => ({ budgets: all }) as unknown as Budgets;
+  expect(limitOf(budgets(budget({ agent: "main", per: "day" }), budget({}), budget({ per: "day", share: 0.5 })))).toMatchObject({ per: "day", share: 0.5 });
+  expect(limitOf(budgets(budget({ sender: "x" })))).toBeUndefined();
 });

@@ -1,4 +1,7 @@
 import type { MethodResult } from "openclaw/client";
+import { plural } from "../../base/figures.ts";
+import { place } from "../../shell/router.ts";
+import { t } from "../../words/words.ts";
 
 export type Overview = MethodResult<"overview">;
 export type ChannelsStatus = MethodResult<"channels.status">;
@@ -24,13 +27,13 @@ export interface ChannelLine {
 type Account = ChannelsStatus["channelAccounts"][string][number];
 
 function stateOf({ enabled, configured, running, connected, lastError, stoppedByHand }: Account): Pick<ChannelLine, "state" | "level"> {
-  if (enabled === false) return { state: "off", level: "" };
-  if (configured === false) return { state: "not set up", level: "" };
-  if (stoppedByHand === true) return { state: "stopped by hand", level: "warn" };
-  if (running === false) return lastError ? { state: "stopped", level: "bad" } : { state: "not running", level: "warn" };
-  if (connected === false) return { state: "connecting", level: "warn" };
-  if (connected === true) return { state: "connected", level: "good" };
-  return running === true ? { state: "running", level: "good" } : { state: "idle", level: "" };
+  if (enabled === false) return { state: t("off"), level: "" };
+  if (configured === false) return { state: t("not set up"), level: "" };
+  if (stoppedByHand === true) return { state: t("stopped manually"), level: "warn" };
+  if (running === false) return lastError ? { state: t("stopped"), level: "bad" } : { state: t("not running"), level: "warn" };
+  if (connected === false) return { state: t("connecting"), level: "warn" };
+  if (connected === true) return { state: t("connected"), level: "good" };
+  return running === true ? { state: t("running"), level: "good" } : { state: t("idle"), level: "" };
 }
 
 /** Accounts in the order of their channels. */
@@ -59,15 +62,15 @@ export function summaryOf({ problems, answering, runs }: Overview, channels: rea
   const up = channels.filter(({ level }) => level === "good").length;
   const meant = channels.filter(({ level }) => level !== "").length;
   const more = [
-    answering.model === null ? "No model" : answering.offline ? "Built-in offline model" : answering.model,
-    meant === 0 ? "no channels connected" : `${up} of ${meant} ${meant === 1 ? "channel" : "channels"} connected`,
-    runs.length === 0 ? "idle" : `${runs.length} ${runs.length === 1 ? "run" : "runs"} in progress`,
+    answering.model === null ? t("No model") : answering.offline ? t("Built-in offline model") : answering.model,
+    meant === 0 ? t("no channels connected") : t`${up} of ${plural(meant, t("channel"), t("channels"))} connected`,
+    runs.length === 0 ? t("idle") : t`${plural(runs.length, t("run"), t("runs"))} in progress`,
   ].join(" · ");
-  if (answering.model === null) return { level: "bad", text: "No model available", more };
-  if (errors > 0) return { level: "bad", text: errors === 1 ? "1 problem" : `${errors} problems`, more };
-  if (warnings > 0) return { level: "warn", text: warnings === 1 ? "1 warning" : `${warnings} warnings`, more };
-  if (channels.some(({ level }) => level === "bad")) return { level: "bad", text: "A channel is disconnected", more };
-  return { level: "good", text: "All systems normal", more };
+  if (answering.model === null) return { level: "bad", text: t("No model available"), more };
+  if (errors > 0) return { level: "bad", text: plural(errors, t("problem"), t("problems")), more };
+  if (warnings > 0) return { level: "warn", text: warnings === 1 ? t("1 warning") : t`${warnings} warnings`, more };
+  if (channels.some(({ level }) => level === "bad")) return { level: "bad", text: t("A channel is disconnected"), more };
+  return { level: "good", text: t("All systems normal"), more };
 }
 
 export type Presence = MethodResult<"system-presence">;
@@ -84,5 +87,32 @@ export function programsOf(presence: Presence): readonly { readonly entry: Prese
   return [...alike.values()];
 }
 
-/** Which page a problem names, as an address: the setup is the page of the first steps. */
-export const pageOf = (page: string | undefined): string | undefined => (page === "setup" ? "start" : page);
+export type Problem = Overview["problems"][number];
+
+/** What helps with a problem: something that is done here, or the page where it can be done. */
+export type Fix =
+  | { readonly kind: "link"; readonly label: string; readonly href: string }
+  | { readonly kind: "reconnect"; readonly label: string; readonly channel: string; readonly accountId: string };
+
+const PAGES: Readonly<Record<string, readonly [label: string, path: string]>> = {
+  setup: [t("Set up a model"), "start"],
+  channels: [t("Open channels"), "channels"],
+  config: [t("Open configuration"), "config"],
+  plugins: [t("Open plugins"), "plugins"],
+  trace: [t("Open trace"), "trace"],
+};
+
+/** One thing for each problem. A run's own trace says most; a channel that does not come back by itself needs its settings; the log knows about the rest. */
+export function fixOf({ id, why, page, level }: Problem, mayChange: boolean): Fix {
+  if (why !== undefined) return { kind: "link", label: t("Open trace"), href: place("trace", [why]) };
+  const [, channel, accountId] = /^channel:([^:]+):(.+)$/.exec(id) ?? [];
+  if (channel !== undefined && accountId !== undefined) {
+    if (level === "warn" && mayChange) return { kind: "reconnect", label: t("Reconnect"), channel, accountId };
+    return { kind: "link", label: t("Fix connection"), href: place("channels", [channel, accountId]) };
+  }
+  const [label, path] = PAGES[page ?? ""] ?? [t("Open logs"), "logs"];
+  return { kind: "link", label, href: place(path) };
+}
+
+/** The problem that the headline shows: the newest error, else the newest warning. */
+export const headlineOf = (problems: readonly Problem[]): Problem | undefined => problems.find(({ level }) => level === "error") ?? problems[0];

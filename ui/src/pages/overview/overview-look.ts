@@ -5,10 +5,10 @@ export const overviewLook = css`
     display: flex;
     align-items: center;
     gap: 14px;
-    margin-bottom: 20px;
+    margin-bottom: 16px;
   }
   .summary h2 {
-    font-size: 18px;
+    font-size: var(--type-title);
     line-height: 24px;
   }
   .sign {
@@ -29,23 +29,6 @@ export const overviewLook = css`
     color: var(--bad);
     background: var(--bad-soft);
   }
-  .mark {
-    display: grid;
-    place-items: center;
-    flex: none;
-    width: 32px;
-    height: 32px;
-    border-radius: var(--radius-small);
-    color: var(--warn);
-    background: var(--warn-soft);
-  }
-  .mark.bad {
-    color: var(--bad);
-    background: var(--bad-soft);
-  }
-  .strong {
-    font-weight: 600;
-  }
   .quiet {
     color: var(--ink);
     font-weight: 500;
@@ -53,30 +36,6 @@ export const overviewLook = css`
   }
   .quiet:hover {
     text-decoration: underline;
-  }
-  .state {
-    display: flex;
-    align-items: center;
-    gap: 8px;
-    flex: none;
-    min-width: 110px;
-    font-size: 12px;
-    color: var(--ink-soft);
-  }
-  .dot {
-    width: 8px;
-    height: 8px;
-    border-radius: 50%;
-    background: var(--line-strong);
-  }
-  .dot.good {
-    background: var(--good-solid);
-  }
-  .dot.warn {
-    background: var(--warn-solid);
-  }
-  .dot.bad {
-    background: var(--bad-solid);
   }
   .system {
     margin-top: 16px;
@@ -95,18 +54,11 @@ export const overviewLook = css`
     display: grid;
     grid-template-columns: minmax(0, 7fr) minmax(0, 5fr);
     gap: var(--gap);
-    align-items: start;
+    align-items: stretch;
     margin-bottom: var(--gap);
   }
-  .cards.last {
-    grid-template-columns: minmax(0, 1fr);
-    margin-bottom: 0;
-  }
-  .wide {
-    grid-column: 1 / -1;
-  }
   .cards > section,
-  .cards > section > h2 {
+  .flush > h2 {
     margin-bottom: 0;
   }
   .flush {
@@ -114,12 +66,20 @@ export const overviewLook = css`
     overflow: hidden;
   }
   .title {
-    padding: 12px 16px;
+    font-size: var(--type-ui);
+    min-height: 44px;
+    padding: 8px 16px;
     border-bottom: 1px solid var(--line);
   }
+  .title .faint,
   .more {
-    font-size: 12px;
+    margin-inline-start: 4px;
+    font-size: var(--type-small);
     font-weight: 400;
+  }
+  .foot {
+    padding: 6px 16px 10px;
+    font-size: var(--type-small);
   }
   .empty {
     padding: 14px 16px;
@@ -130,7 +90,7 @@ export const overviewLook = css`
     list-style: none;
     margin: 0;
     padding: 0;
-    font-size: 13px;
+    font-size: var(--type-ui);
   }
   .lines li:first-child {
     border-top: 0;
@@ -145,46 +105,29 @@ export const overviewLook = css`
   .lines .badge {
     flex: none;
   }
-  .problem {
-    overflow-wrap: anywhere;
-  }
-  .lines .problem {
-    align-items: flex-start;
-  }
-  .side {
-    flex: none;
-    text-align: end;
-    white-space: nowrap;
-  }
-  .wrong {
-    color: var(--bad);
-    font-size: 13px;
-    overflow-wrap: anywhere;
-  }
-  .pulse {
-    flex: none;
-    width: 9px;
-    height: 9px;
-    border-radius: 50%;
-    background: var(--accent);
-    animation: pulse 1.6s ease-in-out infinite;
-  }
-  @keyframes pulse {
-    50% {
-      opacity: 0.35;
-    }
-  }
   @media (max-width: 960px) {
     .cards {
       grid-template-columns: minmax(0, 1fr);
     }
   }
-  @media (max-width: 720px) {
+  @media (max-width: 760px) {
     .lines li {
       flex-wrap: wrap;
     }
-    .problem .grow {
-      flex-basis: 70%;
+    .lines .grow {
+      flex-basis: 60%;
+    }
+    .summary {
+      flex-wrap: wrap;
+    }
+    .summary .two {
+      -webkit-line-clamp: 5;
+    }
+    .summary > .primary {
+      flex-basis: 100%;
+    }
+    .probe span {
+      display: none;
     }
   }
 `;

@@ -1,19 +1,24 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import { money, moment, tokens } from "../../base/figures.ts";
+import { inPercent, money, moment, tokens } from "../../base/figures.ts";
 import type { MethodResult } from "openclaw/client";
 import { sheet } from "../../look/sheet.ts";
 import "../../parts/chart.ts";
 import { largest } from "../../parts/chart-scale.ts";
-import { byAgent, byDay, byModel, bySession, daysUntil, type Measure, type UsageAnswer, type Used } from "./usage-series.ts";
+import "../../parts/meter.ts";
+import "../../parts/segmented.ts";
+import "../../parts/select.ts";
+import { skeleton, skeletonLook } from "../../parts/skeleton.ts";
+import { byAgent, byModel, bySession, type Measure, type UsageAnswer, type Used } from "./usage-series.ts";
+import { t } from "../../words/words.ts";
 
 const MOST = 6;
-const dayAndMonth = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
 
 /** What was used and what it cost. Says `days` when more or fewer days are wanted. */
 export class UsageCard extends LitElement {
   static override styles = [
     sheet,
+    skeletonLook,
     css`
       .parts {
         display: grid;
@@ -28,27 +33,12 @@ export class UsageCard extends LitElement {
         margin-bottom: 8px;
         color: var(--ink-soft);
       }
-      select {
-        width: auto;
-      }
       .sum {
         margin: 2px 0 12px;
-      }
-      .big {
-        font-size: 26px;
-        line-height: 32px;
-        font-weight: 600;
-        letter-spacing: -0.02em;
-        font-variant-numeric: tabular-nums;
       }
       td,
       th {
         padding: 5px 6px;
-      }
-      meter {
-        display: block;
-        width: 100%;
-        height: 14px;
       }
       .used {
         width: 40%;
@@ -64,7 +54,7 @@ export class UsageCard extends LitElement {
   @property({ attribute: false }) days = 30;
   @state() private measure: Measure | undefined;
 
-  /** What costs nothing is shown by its tokens. */
+  /** What costs nothing is shown by its tokens. Before that is known nothing is chosen, or choosing it would change nothing and be forgotten. */
   private get shown(): Measure {
     return this.measure ?? ((this.usage?.totals.totalCost ?? 0) > 0 ? "cost" : "tokens");
   }
@@ -74,54 +64,53 @@ export class UsageCard extends LitElement {
     const format = shown === "cost" ? money : tokens;
     return html`<section class="card" aria-labelledby="usage">
       <div class="row wrap">
-        <h2 id="usage" class="grow">Usage and cost</h2>
-        <select aria-label="Measure" @change=${(event: Event) => (this.measure = (event.target as HTMLSelectElement).value as Measure)}>
-          ${(["cost", "tokens"] as const).map((name) => html`<option value=${name} ?selected=${name === shown}>${name === "cost" ? "Cost" : "Tokens"}</option>`)}
-        </select>
-        <select
-          aria-label="Days"
-          @change=${(event: Event) => this.dispatchEvent(new CustomEvent("days", { detail: Number((event.target as HTMLSelectElement).value) }))}
-        >
-          ${[7, 30, 90].map((count) => html`<option value=${count} ?selected=${count === this.days}>${count} days</option>`)}
-        </select>
+        <h2 id="usage" class="grow">${t("Usage and cost")}</h2>
+        <oc-segmented
+          label=${t("Metric")}
+          .value=${usage === undefined ? (this.measure ?? "") : shown}
+          .options=${[
+            { value: "cost", label: t("Cost") },
+            { value: "tokens", label: t("Tokens") },
+          ]}
+          @choose=${(event: CustomEvent<Measure>) => (this.measure = event.detail)}
+        ></oc-segmented>
+        <oc-select
+          label=${t("Days")}
+          .value=${String(this.days)}
+          .options=${[7, 30, 90].map((count) => ({ value: String(count), label: t`${count} days` }))}
+          @choose=${(event: CustomEvent<string>) => this.dispatchEvent(new CustomEvent("days", { detail: Number(event.detail) }))}
+        ></oc-select>
       </div>
-      ${usage === undefined ? html`<p class="soft">Loading…</p>` : usage.totals.totalTokens === 0 ? this.nothingYet() : this.charts(usage, shown, format)}
-      ${this.windows()}
+      ${usage === undefined ? skeleton(4, "text") : usage.totals.totalTokens === 0 ? this.nothingYet() : this.breakdown(usage, shown, format)} ${this.windows()}
     </section>`;
   }
 
   private nothingYet(): TemplateResult {
-    return html`<p class="soft">No usage in the last ${this.days} days. Tokens and cost by day, model, agent and session appear here.</p>`;
+    return html`<p class="soft">${t`No usage in the last ${this.days} days. Tokens and cost by day, model, agent and session appear here.`}</p>`;
   }
 
-  private charts(usage: UsageAnswer, measure: Measure, format: (value: number) => string): TemplateResult {
-    const days = daysUntil(usage.updatedAt, this.days);
-    const short = days.map((day) => dayAndMonth.format(new Date(day)));
+  private breakdown(usage: UsageAnswer, measure: Measure, format: (value: number) => string): TemplateResult {
     const shares = (rows: readonly Used[]) =>
       largest(
         rows.map((row) => ({ name: row.name, value: row[measure] })),
         MOST,
       );
-    const name = measure === "cost" ? "Cost" : "Tokens";
-    return html`<p class="sum">
-        <span class="big">${format(measure === "cost" ? usage.totals.totalCost : usage.totals.totalTokens)}</span>
-        <span class="soft"
-          >${measure === "cost" ? `for ${tokens(usage.totals.totalTokens)} tokens` : `tokens for ${money(usage.totals.totalCost)}`} in ${this.days} days</span
-        >
+    const name = measure === "cost" ? t("Cost") : t("Tokens");
+    return html`<p class="sum soft">
+        ${t`${measure === "cost" ? t`${money(usage.totals.totalCost)} for ${tokens(usage.totals.totalTokens)} tokens` : t`${tokens(usage.totals.totalTokens)} tokens`} in ${this.days} days`}
       </p>
-      <oc-stacked-bars label="${name} by day (UTC) and model" .labels=${short} .series=${byDay(usage, days, measure)} .format=${format}></oc-stacked-bars>
       <div class="parts">
         <div>
-          <h3>By model</h3>
-          <oc-ranked-bars label="${name} by model" .shares=${shares(byModel(usage))} .format=${format}></oc-ranked-bars>
+          <h3>${t("By model")}</h3>
+          <oc-ranked-bars label=${t`${name} by model`} .shares=${shares(byModel(usage))} .format=${format}></oc-ranked-bars>
         </div>
         <div>
-          <h3>By agent</h3>
-          <oc-ranked-bars label="${name} by agent" .shares=${shares(byAgent(usage))} .format=${format}></oc-ranked-bars>
+          <h3>${t("By agent")}</h3>
+          <oc-ranked-bars label=${t`${name} by agent`} .shares=${shares(byAgent(usage))} .format=${format}></oc-ranked-bars>
         </div>
         <div class="wide">
-          <h3>By session</h3>
-          <oc-ranked-bars label="${name} by session" .shares=${bySession(usage, measure, MOST)} .format=${format}></oc-ranked-bars>
+          <h3>${t("By session")}</h3>
+          <oc-ranked-bars label=${t`${name} by session`} .shares=${bySession(usage, measure, MOST)} .format=${format}></oc-ranked-bars>
         </div>
       </div>`;
   }
@@ -129,7 +118,7 @@ export class UsageCard extends LitElement {
   private windows(): TemplateResult | typeof nothing {
     const providers = (this.allowances?.providers ?? []).filter(({ windows, error }) => windows.length > 0 || error !== undefined);
     if (providers.length === 0) return nothing;
-    return html`<h3 class="allowance">Allowances</h3>
+    return html`<h3 class="allowance">${t("Usage limits")}</h3>
       <table>
         <tbody>
           ${providers.flatMap(({ displayName, plan, windows, error }) =>
@@ -145,10 +134,10 @@ export class UsageCard extends LitElement {
                     html`<tr>
                       <td>${displayName}${plan === undefined ? "" : ` (${plan})`}, ${label}</td>
                       <td class="used">
-                        <meter min="0" max="100" low="70" high="90" optimum="0" .value=${usedPercent} aria-label="${displayName}, ${label}"></meter>
+                        <oc-meter label="${displayName}, ${label}" .share=${usedPercent / 100}></oc-meter>
                       </td>
-                      <td class="num">${Math.round(usedPercent)} %</td>
-                      <td class="soft">${resetAt === undefined ? "" : `until ${moment(resetAt)}`}</td>
+                      <td class="num">${inPercent(Math.round(usedPercent))}</td>
+                      <td class="soft">${resetAt === undefined ? "" : t`until ${moment(resetAt)}`}</td>
                     </tr>`,
                 ),
           )}

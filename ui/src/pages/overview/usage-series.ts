@@ -2,6 +2,7 @@ import type { MethodResult } from "openclaw/client";
 import { plural } from "../../base/figures.ts";
 import type { ChartSeries, Share } from "../../parts/chart-scale.ts";
 import { place } from "../../shell/router.ts";
+import { t } from "../../words/words.ts";
 
 export type UsageAnswer = MethodResult<"sessions.usage">;
 export type Measure = "cost" | "tokens";
@@ -64,7 +65,10 @@ export function bySession({ aggregates, totals }: UsageAnswer, measure: Measure,
   const of = (used: { readonly totalCost: number; readonly totalTokens: number }): number => (measure === "cost" ? used.totalCost : used.totalTokens);
   const { rows, others, removed } = aggregates.bySession ?? { rows: [], others: { sessions: 0, totals }, removed: { sessions: 0, totals } };
   const sorted = rows.filter((row) => of(row.totals) > 0).toSorted((a, b) => of(b.totals) - of(a.totals));
-  const gone = removed.sessions > 0 && of(removed.totals) > 0 ? [{ name: plural(removed.sessions, "removed conversation"), value: of(removed.totals) }] : [];
+  const gone =
+    removed.sessions > 0 && of(removed.totals) > 0
+      ? [{ name: plural(removed.sessions, t("removed conversation"), t("removed conversations")), value: of(removed.totals) }]
+      : [];
   const left = most - gone.length;
   const all = sorted.length + others.sessions <= left;
   const shown = all ? sorted : sorted.slice(0, left - 1);

@@ -5,6 +5,7 @@ import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
 import { pageLook } from "../../parts/page-look.ts";
 import type { PageContext } from "../../shell/context.ts";
+import { t } from "../../words/words.ts";
 
 type Installed = Extract<MethodResult<"plugins.install">, { readonly ok: true }>;
 /** Fetching and unpacking may take that long. */
@@ -27,7 +28,7 @@ export class InstallForm extends LitElement {
     `,
   ];
   @property({ attribute: false }) context!: Pick<PageContext, "link">;
-  @state() private stage: "asked" | "under way" | undefined;
+  @state() private stage: "asked" | "running" | undefined;
   @state() private done: Installed | undefined;
   @state() private failure: string | undefined;
 
@@ -39,7 +40,7 @@ export class InstallForm extends LitElement {
     this.done = undefined;
     this.failure = undefined;
     try {
-      const onAccepted = (): void => void (this.stage = "under way");
+      const onAccepted = (): void => void (this.stage = "running");
       this.done = (await this.context.link.request("plugins.install", { spec }, { timeoutMs: PATIENCE_MS, expectFinal: true, onAccepted })) as Installed;
       this.dispatchEvent(new CustomEvent("installed"));
     } catch (error) {
@@ -51,30 +52,34 @@ export class InstallForm extends LitElement {
 
   private result(): TemplateResult | typeof nothing {
     if (this.stage !== undefined)
-      return html`<p>${this.stage === "asked" ? "Asking the gateway…" : "Fetching, checking and unpacking it. This may take a minute."}</p>`;
-    if (this.failure !== undefined) return html`<div class="note bad">It was not installed: ${this.failure}</div>`;
+      return html`<p>
+        ${this.stage === "asked" ? t("Contacting the gateway…") : t("Downloading, checking and unpacking the plugin. This may take a minute.")}
+      </p>`;
+    if (this.failure !== undefined) return html`<div class="note bad">${t`Installation failed: ${this.failure}`}</div>`;
     if (!this.done) return nothing;
     const { id, version, source, warnings, problem, does } = this.done;
     return html`<div class="note ${problem === undefined ? "" : "bad"}">
-      <strong>${id}${version === undefined ? "" : ` ${version}`}</strong> is installed from ${source}. ${does}
-      ${warnings.map((text, index) => html`<div>${index === 0 && problem !== undefined ? "" : "Note: "}${text}</div>`)}
+      <strong>${id}${version === undefined ? "" : ` ${version}`}</strong> ${t("was installed from")} ${source}. ${does}
+      ${warnings.map((text, index) => html`<div>${index === 0 && problem !== undefined ? "" : t("Note: ")}${text}</div>`)}
     </div>`;
   }
 
   protected override render(): TemplateResult {
     return html`<div class="card">
-      <h2>Install a plugin</h2>
-      <p class="note warn">A plugin is code. It runs with the gateway’s rights: it can read files, use keys and the network. Install only what you trust.</p>
+      <h2>${t("Install a plugin")}</h2>
+      <p class="note warn">
+        ${t("Plugins run code with the gateway’s permissions: they can read files and use keys and the network. Install only plugins you trust.")}
+      </p>
       <form @submit=${this.install}>
         <input
           name="spec"
           required
-          aria-label="What to install"
-          placeholder="Package name, archive or folder on the gateway"
+          aria-label=${t("Plugin to install")}
+          placeholder=${t("Package name, archive or folder on the gateway")}
           autocomplete="off"
           spellcheck="false"
         />
-        <button class="primary" ?disabled=${this.stage !== undefined}>Install</button>
+        <button class="primary" ?disabled=${this.stage !== undefined}>${t("Install")}</button>
       </form>
       <div role="status">${this.result()}</div>
     </div>`;

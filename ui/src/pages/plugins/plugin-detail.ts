@@ -8,8 +8,14 @@ import { facts, factsLook } from "../../parts/key-value.ts";
 import { pageLook } from "../../parts/page-look.ts";
 import { place } from "../../shell/router.ts";
 import { permissionsOf, registeredBy, timingsOf, type Diagnostic, type HookTiming, type Plugin, type Stats } from "./plugin-facts.ts";
+import { locale, t } from "../../words/words.ts";
 
-const ORIGINS = { bundled: "came with the gateway", global: "installed", workspace: "found in the workspace", config: "named in the configuration" } as const;
+const ORIGINS = {
+  bundled: t("bundled with the gateway"),
+  global: t("installed"),
+  workspace: t("found in the workspace"),
+  config: t("set in the configuration"),
+} as const;
 
 /** Everything that is known of one plugin. */
 export class PluginDetail extends LitElement {
@@ -62,12 +68,12 @@ export class PluginDetail extends LitElement {
     const { error } = this.plugin;
     const remarks = this.diagnostics.filter(({ message }) => message !== error);
     if (error === undefined && remarks.length === 0) return nothing;
-    return html`<section aria-label="Problems">
+    return html`<section aria-label=${t("Problems")}>
       ${
         error === undefined
           ? nothing
           : html`<div class="note bad">
-              <strong>Failed to load</strong>
+              <strong>${t("Failed to load")}</strong>
               <pre>${error}</pre>
             </div>`
       }
@@ -80,14 +86,14 @@ export class PluginDetail extends LitElement {
 
   private timing(row: HookTiming): TemplateResult {
     const { breaker } = row;
-    const again = breaker?.retryAt === undefined ? "" : `, tried again at ${moment(breaker.retryAt)}`;
+    const again = breaker?.retryAt === undefined ? "" : t`, retry at ${moment(breaker.retryAt)}`;
     return html`<tr>
       <td>
         <code>${row.hook}</code>
-        ${breaker === undefined ? nothing : html`<span class="badge warn">held back${again}</span>`}
-        ${row.lastError === undefined ? nothing : html`<div class="faint words">Last error: ${row.lastError}</div>`}
+        ${breaker === undefined ? nothing : html`<span class="badge warn">${t`paused${again}`}</span>`}
+        ${row.lastError === undefined ? nothing : html`<div class="faint words">${t`Last error: ${row.lastError}`}</div>`}
       </td>
-      <td class="num">${row.calls.toLocaleString()}</td>
+      <td class="num">${row.calls.toLocaleString(locale)}</td>
       <td class="num">${row.calls === 0 ? "–" : duration(row.averageMs)}</td>
       <td>
         <div class="bar" aria-hidden="true"><i style=${styleMap({ width: `${Math.round(row.share * 100)}%` })}></i></div>
@@ -102,18 +108,18 @@ export class PluginDetail extends LitElement {
     const rows = timingsOf(this.stats, this.plugin.id);
     if (rows.length === 0) return nothing;
     return html`<section>
-      <h2>Hooks since the start</h2>
+      <h2>${t("Hooks since startup")}</h2>
       <div class="scroll">
         <table>
           <thead>
             <tr>
-              <th>Hook</th>
-              <th class="num">Calls</th>
-              <th class="num">Average</th>
+              <th>${t("Hook")}</th>
+              <th class="num">${t("Calls")}</th>
+              <th class="num">${t("Average")}</th>
               <td></td>
-              <th class="num">Longest</th>
-              <th class="num">Failed</th>
-              <th class="num">Skipped</th>
+              <th class="num">${t("Longest")}</th>
+              <th class="num">${t("Failed")}</th>
+              <th class="num">${t("Skipped")}</th>
             </tr>
           </thead>
           <tbody>
@@ -126,13 +132,13 @@ export class PluginDetail extends LitElement {
 
   private permissions(): TemplateResult {
     return html`<section>
-      <h2>Permissions</h2>
+      <h2>${t("Permissions")}</h2>
       <ul class="plain">
         ${permissionsOf(this.plugin, this.config).map(
           ({ text, allowed, path }) =>
             html`<li>
               <span class=${allowed ? "yes" : "no"}>${icon(allowed ? "check" : "close", 15)}</span>
-              <span class="visually-hidden">${allowed ? "Allowed:" : "Not allowed:"}</span> ${text}
+              <span class="visually-hidden">${allowed ? t("Allowed:") : t("Not allowed:")}</span> ${text}
               ${path === undefined ? nothing : html`<a class="faint mono" href=${place("config", [], { path })}>${path}</a>`}
             </li>`,
         )}
@@ -148,25 +154,25 @@ export class PluginDetail extends LitElement {
       <section>
         ${facts([
           ["Id", html`<code>${plugin.id}</code>`],
-          ["Version", plugin.version],
-          ["From", ORIGINS[plugin.origin]],
-          ["File", html`<code>${plugin.source}</code>`],
-          ["Kind", kinds],
-          ["State", plugin.reason],
-          ["Loaded in", plugin.loadMs === undefined ? undefined : duration(plugin.loadMs + (plugin.registerMs ?? 0))],
+          [t("Version"), plugin.version],
+          [t("From"), ORIGINS[plugin.origin]],
+          [t("File"), html`<code>${plugin.source}</code>`],
+          [t("Type"), kinds],
+          [t("State"), plugin.reason],
+          [t("Loaded in"), plugin.loadMs === undefined ? undefined : duration(plugin.loadMs + (plugin.registerMs ?? 0))],
           [
-            "Runs now",
+            t("Running now"),
             plugin.running + plugin.timers + plugin.servers === 0
               ? undefined
-              : `${plural(plugin.running, "call")}, ${plural(plugin.timers, "timer")}, ${plural(plugin.servers, "server")}`,
+              : `${plural(plugin.running, t("call"), t("calls"))}, ${plural(plugin.timers, t("timer"), t("timers"))}, ${plural(plugin.servers, t("server"), t("servers"))}`,
           ],
         ])}
       </section>
       <section>
-        <h2>Provides</h2>
+        <h2>${t("Provides")}</h2>
         ${
           registered.length === 0
-            ? html`<p class="soft">${plugin.enabled ? "Nothing registered" : "Turn the plugin on to see this: its code is not loaded while it is off."}</p>`
+            ? html`<p class="soft">${plugin.enabled ? t("Nothing registered") : t("Turn on the plugin to see what it provides.")}</p>`
             : facts(
                 registered.map(
                   ({ kind, names }) => [kind, html`<div class="chips">${names.map((name) => html`<span class="badge mono">${name}</span>`)}</div>`] as const,

@@ -1,5 +1,6 @@
 import type { MethodResult } from "openclaw/client";
 import { plural } from "../../base/figures.ts";
+import { t } from "../../words/words.ts";
 
 export type Plugin = MethodResult<"plugins.list">["plugins"][number];
 export type Diagnostic = MethodResult<"plugins.list">["diagnostics"][number];
@@ -14,16 +15,16 @@ export interface Registered {
 /** What a plugin brought, kinds with nothing left out. */
 export function registeredBy(plugin: Plugin): readonly Registered[] {
   const kinds: readonly Registered[] = [
-    { kind: "Tools", names: plugin.toolNames },
-    { kind: "Hooks", names: plugin.hookNames },
-    { kind: "Channels", names: plugin.channelIds },
-    { kind: "Model providers", names: plugin.providerIds },
-    { kind: "Media providers", names: plugin.mediaProviders ?? [] },
-    { kind: "Chat commands", names: plugin.commands.map((name) => (name.startsWith("/") ? name : `/${name}`)) },
-    { kind: "Gateway methods", names: plugin.gatewayMethods },
-    { kind: "Command line", names: plugin.cliCommands },
-    { kind: "Services", names: plugin.services },
-    { kind: "HTTP routes", names: plugin.httpHandlers > 0 ? [plural(plugin.httpHandlers, "route")] : [] },
+    { kind: t("Tools"), names: plugin.toolNames },
+    { kind: t("Hooks"), names: plugin.hookNames },
+    { kind: t("Channels"), names: plugin.channelIds },
+    { kind: t("Model providers"), names: plugin.providerIds },
+    { kind: t("Media providers"), names: plugin.mediaProviders ?? [] },
+    { kind: t("Chat commands"), names: plugin.commands.map((name) => (name.startsWith("/") ? name : `/${name}`)) },
+    { kind: t("Gateway methods"), names: plugin.gatewayMethods },
+    { kind: t("Command line"), names: plugin.cliCommands },
+    { kind: t("Services"), names: plugin.services },
+    { kind: t("HTTP routes"), names: plugin.httpHandlers > 0 ? [plural(plugin.httpHandlers, t("route"), t("routes"))] : [] },
   ];
   return kinds.filter(({ names }) => names.length > 0);
 }
@@ -44,10 +45,10 @@ export function permissionsOf({ id, origin, toolNames }: Pick<Plugin, "id" | "or
   const set = (name: string): unknown => below(config, "plugins", "entries", id, "hooks", name);
   const reads = origin === "bundled" ? set("allowConversationAccess") !== false : set("allowConversationAccess") === true;
   return [
-    { text: "Files, network and programs with the gateway’s rights", allowed: true },
-    { text: "Hear and change what is said in conversations", allowed: reads, path: `${hooks}.allowConversationAccess` },
-    { text: "Add to the model's prompt", allowed: set("allowPromptInjection") !== false, path: `${hooks}.allowPromptInjection` },
-    ...(toolNames.length > 0 ? [{ text: "Offer tools to agents, as far as the tool policy lets them", allowed: true, path: "tools" }] : []),
+    { text: t("Use files, network and programs with the gateway’s permissions"), allowed: true },
+    { text: t("Read and change messages in conversations"), allowed: reads, path: `${hooks}.allowConversationAccess` },
+    { text: t("Add to the model's prompt"), allowed: set("allowPromptInjection") !== false, path: `${hooks}.allowPromptInjection` },
+    ...(toolNames.length > 0 ? [{ text: t("Offer tools to agents, within the tool policy"), allowed: true, path: "tools" }] : []),
   ];
 }
 

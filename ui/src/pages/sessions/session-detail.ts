@@ -8,13 +8,16 @@ import { sheet } from "../../look/sheet.ts";
 import "../../parts/copy-button.ts";
 import { facts, factsLook } from "../../parts/key-value.ts";
 import { pageLook } from "../../parts/page-look.ts";
+import "../../parts/select.ts";
 import type { PageContext } from "../../shell/context.ts";
 import { place } from "../../shell/router.ts";
 import "../chat/pickers.ts";
 import { modelChoices, type ModelChoice } from "../chat/pickers-models.ts";
 import { isMain } from "../chat/sidebar-groups.ts";
 import { act, type SessionAction } from "../chat/session-actions.ts";
+import { actOnList } from "../chat/sidebar-actions.ts";
 import type { SessionLine } from "./session-table.ts";
+import { t } from "../../words/words.ts";
 
 type Patch = Omit<MethodParams<"sessions.patch">, "key">;
 type Models = MethodResult<"models.list">["models"];
@@ -29,17 +32,20 @@ interface Setting {
 
 /** Settings with a few words to choose from. */
 const SETTINGS: readonly Setting[] = [
-  { name: "thinkingLevel", label: "Thinking", words: ["off", "minimal", "low", "medium", "high", "xhigh"] },
-  { name: "verboseLevel", label: "Tool calls in chat", words: ["off", "on", "full"] },
-  { name: "reasoningLevel", label: "Reasoning in chat", words: ["off", "on", "stream"] },
-  { name: "responseUsage", label: "Usage below answers", words: ["off", "tokens", "full"] },
-  { name: "elevatedLevel", label: "Elevated commands", words: ["off", "ask", "on", "full"] },
-  { name: "sendPolicy", label: "Answers are sent", words: ["allow", "deny"] },
-  { name: "groupActivation", label: "In groups it answers", words: ["mention", "always"], untold: true },
-  { name: "execHost", label: "Commands run on", words: ["sandbox", "gateway", "node"], untold: true },
-  { name: "execSecurity", label: "Commands allowed", words: ["deny", "allowlist", "full"], untold: true },
-  { name: "execAsk", label: "Ask before commands", words: ["off", "on-miss", "always"], untold: true },
+  { name: "thinkingLevel", label: t("Thinking"), words: ["off", "minimal", "low", "medium", "high", "xhigh"] },
+  { name: "verboseLevel", label: t("Tool calls in chat"), words: ["off", "on", "full"] },
+  { name: "reasoningLevel", label: t("Reasoning in chat"), words: ["off", "on", "stream"] },
+  { name: "responseUsage", label: t("Usage below answers"), words: ["off", "tokens", "full"] },
+  { name: "elevatedLevel", label: t("Elevated commands"), words: ["off", "ask", "on", "full"] },
+  { name: "sendPolicy", label: t("Send answers"), words: ["allow", "deny"] },
+  { name: "groupActivation", label: t("Answer in groups"), words: ["mention", "always"], untold: true },
+  { name: "execHost", label: t("Commands run on"), words: ["sandbox", "gateway", "node"], untold: true },
+  { name: "execSecurity", label: t("Allowed commands"), words: ["deny", "allowlist", "full"], untold: true },
+  { name: "execAsk", label: t("Ask before running commands"), words: ["off", "on-miss", "always"], untold: true },
 ];
+
+/** No choice has this value: the placeholder is shown. */
+const UNKNOWN = "?";
 
 const wordOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
@@ -60,14 +66,17 @@ export class SessionDetail extends LitElement {
       .card h2 {
         margin-bottom: 12px;
       }
-      .model {
+      .model,
+      .choice {
         display: grid;
         gap: 4px;
-        justify-items: start;
         min-width: 0;
-        grid-column: 1 / -1;
-        font-size: 13px;
+        font-size: var(--type-ui);
         color: var(--ink-soft);
+      }
+      .model {
+        justify-items: start;
+        grid-column: 1 / -1;
       }
       blockquote {
         margin: 12px 0 0;
@@ -90,7 +99,13 @@ export class SessionDetail extends LitElement {
   private async act(action: SessionAction): Promise<void> {
     this.busy = action.do;
     try {
-      await act(action, { context: this.context, key: this.line.key, title: this.line.title });
+      await act(action, {
+        context: this.context,
+        key: this.line.key,
+        title: this.line.title,
+        label: this.line.row.label,
+        changed: () => this.dispatchEvent(new CustomEvent("changed")),
+      });
     } catch (error) {
       this.context.toasts.warn(failureText(error));
     } finally {
@@ -99,16 +114,15 @@ export class SessionDetail extends LitElement {
     }
   }
 
+  /** No question: the toast takes it back. */
   private async discard(): Promise<void> {
-    const { dialogs, link, toasts } = this.context;
     const { key, title } = this.line;
-    if (!(await dialogs.confirm({ title: `Delete “${title}”?`, body: "The conversation and its settings are removed.", yes: "Delete", danger: true }))) return;
+    const changed = (gone: readonly string[]): void =>
+      void this.dispatchEvent(gone.length > 0 ? new CustomEvent<string>("gone", { detail: key }) : new CustomEvent("changed"));
     try {
-      await link.request("sessions.delete", { key });
-      toasts.say("Session deleted");
-      this.dispatchEvent(new CustomEvent<string>("gone", { detail: key }));
+      await actOnList({ do: "delete", keys: [key] }, this.context, changed, () => title);
     } catch (error) {
-      toasts.warn(failureText(error));
+      this.context.toasts.warn(failureText(error));
     }
   }
 
@@ -120,14 +134,18 @@ export class SessionDetail extends LitElement {
   private choice({ name, label, words, untold = false }: Setting): TemplateResult {
     const now = untold ? this.chosen.get(name) : wordOf((this.line.row as Readonly<Record<string, unknown>>)[name]);
     const known = now === undefined || now === "" || words.includes(now) ? words : [...words, now];
-    return html`<label
-      >${label}
-      <select @change=${(event: Event) => this.set(name, (event.target as HTMLSelectElement).value)}>
-        ${now === undefined ? html`<option selected disabled hidden value="">as it was set</option>` : nothing}
-        <option value="" ?selected=${now === ""}>as configured</option>
-        ${known.map((word) => html`<option value=${word} ?selected=${word === now}>${word}</option>`)}
-      </select></label
-    >`;
+    const options = [{ value: "", label: t("default") }, ...known.map((word) => ({ value: word, label: word }))];
+    return html`<div class="choice">
+      <span aria-hidden="true">${label}</span>
+      <oc-select
+        block
+        label=${label}
+        placeholder=${t("unchanged")}
+        .value=${now ?? UNKNOWN}
+        .options=${options}
+        @choose=${({ detail }: CustomEvent<string>) => this.set(name, detail)}
+      ></oc-select>
+    </div>`;
   }
 
   /** In the order of their use; made once for each list. */
@@ -141,17 +159,17 @@ export class SessionDetail extends LitElement {
     const { row } = this.line;
     const now = row.model ? `${row.modelProvider ? `${row.modelProvider}/` : ""}${row.model}` : "";
     return html`<section class="card">
-      <h2>Settings</h2>
+      <h2>${t("Settings")}</h2>
       <div class="fields">
         <label
-          >Label
+          >${t("Label")}
           <input
             maxlength="64"
             .value=${row.label ?? ""}
             @change=${(event: Event) => void this.act({ do: "rename", label: (event.target as HTMLInputElement).value.trim() })}
         /></label>
         <div class="model">
-          <span>Model</span>
+          <span>${t("Model")}</span>
           <oc-model-picker
             setting
             .current=${now}
@@ -170,19 +188,23 @@ export class SessionDetail extends LitElement {
     const stuck = this.busy !== undefined;
     const exports = link.has("sessions.export");
     return html`<div class="row wrap">
-      <a class="button primary" href=${place("chat", [this.line.key])}>Open chat</a>
-      <a class="button" href=${place("trace", [this.line.key])}>Trace of the last run</a>
+      <a class="button primary" href=${place("chat", [this.line.key])}>${t("Open chat")}</a>
+      <a class="button" href=${place("trace", [this.line.key])}>${t("Trace of the last run")}</a>
       ${
         exports
-          ? html`<button ?disabled=${stuck} @click=${() => void this.act({ do: "export", format: "jsonl" })}>${icon("download", 16)}Export</button>
-              <button ?disabled=${stuck} @click=${() => void this.act({ do: "export", format: "markdown" })}>${icon("download", 16)}Export as Markdown</button>`
+          ? html`<button ?disabled=${stuck} @click=${() => void this.act({ do: "export", format: "jsonl" })}>${icon("download", 16)}${t("Export")}</button>
+              <button ?disabled=${stuck} @click=${() => void this.act({ do: "export", format: "markdown" })}>
+                ${icon("download", 16)}${t("Export as Markdown")}
+              </button>`
           : nothing
       }
       ${
         admin
-          ? html`<button ?disabled=${stuck} @click=${() => void this.act({ do: "compact" })}>${this.busy === "compact" ? "Compacting…" : "Compact"}</button>
-              <button ?disabled=${stuck} @click=${() => void this.act({ do: "reset" })}>Reset</button>
-              ${isMain(this.line.key) ? nothing : html`<button class="danger" ?disabled=${stuck} @click=${() => void this.discard()}>Delete</button>`}`
+          ? html`<button ?disabled=${stuck} @click=${() => void this.act({ do: "compact" })}>
+                ${this.busy === "compact" ? t("Compacting…") : t("Compact")}
+              </button>
+              <button ?disabled=${stuck} @click=${() => void this.act({ do: "reset" })}>${t("Reset")}</button>
+              ${isMain(this.line.key) ? nothing : html`<button class="danger" ?disabled=${stuck} @click=${() => void this.discard()}>${t("Delete")}</button>`}`
           : nothing
       }
     </div>`;
@@ -195,19 +217,19 @@ export class SessionDetail extends LitElement {
     return html`<section>${this.actions()}</section>
       <div class="two">
         <section class="card">
-          <h2>Details</h2>
+          <h2>${t("Details")}</h2>
           ${facts([
-            ["Key", html`<code>${line.key}</code> <oc-copy-button what="the session key" .text=${line.key}></oc-copy-button>`],
-            ["Agent", html`<a href=${place("agents", [line.agentId])}>${line.agentId}</a>`],
-            ["Held", line.where === "here" ? "in this page" : html`on <a href="channels">${line.where}</a>`],
-            ["Kind", [row.kind, row.chatType].filter((word, at, all) => word !== undefined && all.indexOf(word) === at).join(", ")],
-            ["Subject", row.subject],
-            ["Answers go to", [row.lastChannel, row.lastTo].filter(Boolean).join(" ")],
-            ["Last activity", line.updatedAt === 0 ? "never" : html`<span title=${exactly(line.updatedAt)}>${ago(line.updatedAt)}</span>`],
-            ["Context", `${tokens(line.tokens)} tokens${available > 0 ? ` of ${tokens(available)}` : ""}`],
-            ["Cost", money(line.cost)],
+            [t("Key"), html`<code>${line.key}</code> <oc-copy-button what=${t("the session key")} .text=${line.key}></oc-copy-button>`],
+            [t("Agent"), html`<a href=${place("agents", [line.agentId])}>${line.agentId}</a>`],
+            [t("Where"), line.where === "here" ? t("on this page") : html`<a href="channels">${line.where}</a>`],
+            [t("Type"), [row.kind, row.chatType].filter((word, at, all) => word !== undefined && all.indexOf(word) === at).join(", ")],
+            [t("Subject"), row.subject],
+            [t("Answers go to"), [row.lastChannel, row.lastTo].filter(Boolean).join(" ")],
+            [t("Last activity"), line.updatedAt === 0 ? t("never") : html`<span title=${exactly(line.updatedAt)}>${ago(line.updatedAt)}</span>`],
+            [t("Context"), available > 0 ? t`${tokens(line.tokens)} of ${tokens(available)} tokens` : t`${tokens(line.tokens)} tokens`],
+            [t("Cost"), money(line.cost)],
             ["Id", row.sessionId === undefined ? undefined : html`<code>${row.sessionId}</code>`],
-            ["Last run", row.abortedLastRun ? "was stopped" : undefined],
+            [t("Last run"), row.abortedLastRun ? t("stopped") : undefined],
           ])}
           ${this.preview === "" ? nothing : html`<blockquote>${this.preview}</blockquote>`}
         </section>

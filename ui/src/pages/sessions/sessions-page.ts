@@ -5,9 +5,13 @@ import { ago, exactly, money, plural, tokens } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
 import "../../parts/filter-box.ts";
-import { failedNote, loadingLine, pageLook } from "../../parts/page-look.ts";
+import { emptyLook, emptyState } from "../../parts/empty.ts";
+import { pageHead } from "../../parts/page-head.ts";
+import { failedNote, pageLook } from "../../parts/page-look.ts";
 import { leafOf } from "../../parts/pager-leaf.ts";
 import "../../parts/pager.ts";
+import "../../parts/select.ts";
+import { skeleton, skeletonLook } from "../../parts/skeleton.ts";
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import "./session-detail.ts";
@@ -25,6 +29,7 @@ import {
   type SortColumn,
   type Sorting,
 } from "./session-table.ts";
+import { locale, t } from "../../words/words.ts";
 
 const LEAF = 50;
 /** So many come first: the rest of a long list comes behind what is seen. */
@@ -38,18 +43,18 @@ const SEEN = { includeGlobal: true, includeDerivedTitles: true, includeLastMessa
 /** What tells that a row is another one now. */
 const CHANGING = ["updatedAt", "name", "lastMessagePreview"] as const;
 const COLUMNS: readonly (readonly [SortColumn, string, boolean])[] = [
-  ["title", "Session", false],
-  ["agentId", "Agent", false],
-  ["where", "Where", false],
-  ["tokens", "Tokens", true],
-  ["cost", "Cost", true],
-  ["updatedAt", "Last activity", true],
+  ["title", t("Session"), false],
+  ["agentId", t("Agent"), false],
+  ["where", t("Where"), false],
+  ["tokens", t("Tokens"), true],
+  ["cost", t("Cost"), true],
+  ["updatedAt", t("Last activity"), true],
 ];
 const TIMES = [
-  ["Any time", 0],
-  ["Active in the last hour", 60],
-  ["Active today", 1440],
-  ["Active this week", 10_080],
+  [t("Any time"), 0],
+  [t("Active in the last hour"), 60],
+  [t("Active today"), 1440],
+  [t("Active this week"), 10_080],
 ] as const;
 
 /** Every conversation that is kept. */
@@ -57,6 +62,8 @@ export class SessionsPage extends Page {
   static override styles = [
     sheet,
     pageLook,
+    emptyLook,
+    skeletonLook,
     css`
       th button {
         min-height: 0 !important;
@@ -74,8 +81,25 @@ export class SessionsPage extends Page {
           max-width: 190px;
         }
       }
-      .head select {
+      .filters {
+        gap: 8px;
+        margin-bottom: 12px;
+      }
+      .filters oc-select {
         width: auto;
+        max-width: 200px;
+      }
+      td.num {
+        color: var(--ink-soft);
+      }
+      @media (max-width: 760px) {
+        .filters oc-filter-box {
+          flex: 1 1 100%;
+        }
+        .filters oc-select {
+          flex: 1 1 40%;
+          max-width: none;
+        }
       }
       tbody td {
         white-space: nowrap;
@@ -174,15 +198,17 @@ export class SessionsPage extends Page {
       <td class="less">${line.where}</td>
       <td class="num less">${line.tokens === 0 ? "–" : tokens(line.tokens)}</td>
       <td class="num less">${line.cost === 0 ? "–" : money(line.cost)}</td>
-      <td class="num" title=${line.updatedAt === 0 ? "" : exactly(line.updatedAt)}>${line.updatedAt === 0 ? "never" : ago(line.updatedAt)}</td>
+      <td class="num" title=${line.updatedAt === 0 ? "" : exactly(line.updatedAt)}>${line.updatedAt === 0 ? t("never") : ago(line.updatedAt)}</td>
     </tr>`;
   }
 
   private choice(label: string, all: string, words: readonly string[], now: string, choose: (word: string) => void): TemplateResult {
-    return html`<select aria-label=${label} @change=${(event: Event) => choose((event.target as HTMLSelectElement).value)}>
-      <option value="">${all}</option>
-      ${words.map((word) => html`<option value=${word} ?selected=${word === now}>${word}</option>`)}
-    </select>`;
+    return html`<oc-select
+      label=${label}
+      .value=${now}
+      .options=${[{ value: "", label: all }, ...words.map((word) => ({ value: word, label: word }))]}
+      @choose=${(event: CustomEvent<string>) => choose(event.detail)}
+    ></oc-select>`;
   }
 
   private table(lines: readonly SessionLine[]): TemplateResult {
@@ -190,9 +216,17 @@ export class SessionsPage extends Page {
     const leaf = leafOf(shown.length, this.leaf, LEAF);
     const seen = shown.slice(leaf.from, leaf.to);
     if (shown.length === 0) {
-      return html`<div class="empty">
-        ${lines.length === 0 ? html`No sessions yet. <a href="chat">Start a chat</a>, or connect a channel.` : "No matching sessions"}
-      </div>`;
+      if (lines.length === 0) {
+        const action = html`<a class="button" href="chat">${t("Start a chat")}</a>`;
+        return emptyState({
+          icon: "chat",
+          title: t("No sessions yet"),
+          text: t("Conversations from the chat, channels and scheduled jobs appear here."),
+          action,
+        });
+      }
+      const all = html`<button @click=${() => this.narrow(CHATS)}>${t("Clear filters")}</button>`;
+      return emptyState({ icon: "search", title: t("No matching sessions"), action: all });
     }
     return html`<div class="scroll">
         <table>
@@ -213,42 +247,51 @@ export class SessionsPage extends Page {
     const { filter } = this;
     const hidden = hiddenCount(lines, filter);
     const words = (of: (line: SessionLine) => string): readonly string[] => [...new Set(lines.map(of))].toSorted();
-    return html`<header class="head">
-        <h1>Sessions</h1>
-        <oc-filter-box
-          label="Search sessions"
-          .value=${filter.text}
-          @filter=${(event: CustomEvent<string>) => this.narrow({ text: event.detail })}
-        ></oc-filter-box>
-        ${this.choice(
-          "Agent",
-          "All agents",
-          words(({ agentId }) => agentId),
-          filter.agent,
-          (agent) => this.narrow({ agent }),
-        )}
-        ${this.choice(
-          "Channel",
-          "All channels",
-          words(({ where }) => where),
-          filter.where,
-          (where) => this.narrow({ where }),
-        )}
-        <select aria-label="Activity" @change=${(event: Event) => this.narrow({ minutes: Number((event.target as HTMLSelectElement).value) })}>
-          ${TIMES.map(([text, minutes]) => html`<option value=${minutes} ?selected=${minutes === filter.minutes}>${text}</option>`)}
-        </select>
-      </header>
-      <p class="faint" role="status">
-        ${this.total > MOST ? `Showing the newest ${lines.length.toLocaleString("en")} of ${this.total.toLocaleString("en")} sessions` : `${plural(lines.length, "session")} kept`}
-        ${
-          hidden === 0
-            ? nothing
-            : html` · ${plural(hidden, "session")} of jobs, webhooks and sub-agents not shown
-                <button class="small plain" @click=${() => this.narrow({ automation: true })}>Show all</button>`
-        }
-        ${filter.automation ? html`<button class="small plain" @click=${() => this.narrow({ automation: false })}>Show chats only</button>` : nothing}
-      </p>
-      ${this.table(lines)}`;
+    const count =
+      this.total > MOST
+        ? t`Showing the newest ${lines.length.toLocaleString(locale)} of ${this.total.toLocaleString(locale)} sessions`
+        : plural(lines.length, t("session"), t("sessions"));
+    return html`${pageHead({ title: t("Sessions"), fact: lines.length === 0 ? nothing : html`<span role="status">${count}</span>` })}
+      <div class="page">
+        ${this.failed()}
+        <div class="row wrap filters">
+          <oc-filter-box
+            label=${t("Search sessions")}
+            .value=${filter.text}
+            @filter=${(event: CustomEvent<string>) => this.narrow({ text: event.detail })}
+          ></oc-filter-box>
+          ${this.choice(
+            t("Agent"),
+            t("All agents"),
+            words(({ agentId }) => agentId),
+            filter.agent,
+            (agent) => this.narrow({ agent }),
+          )}
+          ${this.choice(
+            t("Channel"),
+            t("All channels"),
+            words(({ where }) => where),
+            filter.where,
+            (where) => this.narrow({ where }),
+          )}
+          <oc-select
+            label=${t("Activity")}
+            .value=${String(filter.minutes)}
+            .options=${TIMES.map(([label, minutes]) => ({ value: String(minutes), label }))}
+            @choose=${(event: CustomEvent<string>) => this.narrow({ minutes: Number(event.detail) })}
+          ></oc-select>
+        </div>
+        <p class="faint" ?hidden=${lines.length === 0}>
+          ${
+            hidden === 0
+              ? nothing
+              : html`${t`${plural(hidden, t("session"), t("sessions"))} from jobs, webhooks and sub-agents hidden`}
+                  <button class="small plain" @click=${() => this.narrow({ automation: true })}>${t("Show all")}</button>`
+          }
+          ${filter.automation ? html`<button class="small plain" @click=${() => this.narrow({ automation: false })}>${t("Show chats only")}</button>` : nothing}
+        </p>
+        ${this.table(lines)}
+      </div>`;
   }
 
   private one(key: string, lines: readonly SessionLine[]): TemplateResult {
@@ -257,10 +300,11 @@ export class SessionsPage extends Page {
       this.rows = this.rows?.filter((row) => row.key !== event.detail);
       this.context.router.go("sessions");
     };
-    return html`<a class="back" href="sessions">All sessions</a> ${
-        line
-          ? html`<header class="head"><h1>${line.title}</h1></header>
-              <oc-session-detail
+    return html`${pageHead({ title: line?.title ?? key, parent: { title: t("Sessions"), href: "sessions" } })}
+      <div class="page">
+        ${this.failed()}${
+          line
+            ? html`<oc-session-detail
                 .context=${this.context}
                 .line=${line}
                 .models=${this.models}
@@ -268,24 +312,26 @@ export class SessionsPage extends Page {
                 @changed=${() => void this.load()}
                 @gone=${gone}
               ></oc-session-detail>`
-          : html`<div class="empty">There is no session with the key <code>${key}</code>.</div>`
-      }`;
+            : html`<div class="empty">${t("There is no session with the key")} <code>${key}</code>.</div>`
+        }
+      </div>`;
   }
 
   protected override routeChanged(): void {
     if (this.rows === undefined) void this.load();
   }
 
+  private failed(): TemplateResult | typeof nothing {
+    return this.failure === undefined ? nothing : failedNote(this.failure, () => void this.load());
+  }
+
   protected override render(): TemplateResult {
     const [key] = this.route.rest;
-    const failed = this.failure === undefined ? nothing : failedNote(this.failure, () => void this.load());
     if (!this.rows)
-      return html`<div class="page">
-        <h1>Sessions</h1>
-        <br />${this.failure === undefined ? loadingLine() : failed}
-      </div>`;
+      return html`${pageHead({ title: t("Sessions") })}
+        <div class="page">${this.failure === undefined ? skeleton(8) : this.failed()}</div>`;
     const lines = this.lines(this.rows);
-    return html`<div class="page">${failed}${key === undefined ? this.all(lines) : this.one(key, lines)}</div>`;
+    return key === undefined ? this.all(lines) : this.one(key, lines);
   }
 }
 customElements.define("oc-sessions-page", SessionsPage);

@@ -4,13 +4,18 @@ import type { MethodResult } from "openclaw/client";
 import { ago } from "../../base/figures.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/disclosure.ts";
+import "../../parts/select.ts";
 import { cardLook } from "./card-look.ts";
+import { enteredIn, fieldsFor, gatewayAddress, stepsFor, valueOf } from "./channel-settings.ts";
 import { firstChannel, type Outcome, type SetupStatus } from "./outcome.ts";
 import type { PageContext } from "../../shell/context.ts";
 import "../channels/qr-login.ts";
 import "./step-list.ts";
 import { followable } from "./words.ts";
+import { t } from "../../words/words.ts";
 
+type Channel = SetupStatus["channels"][number];
 export type PairingRequest = MethodResult<"channels.pairing.list">["requests"][number];
 
 /** A channel in one step, and then who may write. Says `channel` {channel, fields}, `approve` {request} and `reject` {request}. */
@@ -50,13 +55,31 @@ export class ChannelCard extends LitElement {
     event.preventDefault();
     const { channel } = this;
     if (!channel || this.busy) return;
-    const fields = Object.fromEntries(Object.entries(this.values).filter(([, value]) => value.trim() !== ""));
+    const fields = enteredIn(channel, this.values);
     this.dispatchEvent(new CustomEvent("channel", { detail: { channel: channel.id, label: channel.label, fields } }));
   }
 
-  private field({ path, label, help, secret, required, placeholder }: SetupStatus["channels"][number]["fields"][number]): TemplateResult {
+  private enter(path: string, value: string): void {
+    this.values = { ...this.values, [path]: value };
+  }
+
+  private choice(channel: Channel, { path, label, choices = [] }: Channel["fields"][number]): TemplateResult {
     return html`<div class="field">
-      <label for="field-${path}">${label}${required ? "" : html` <span class="faint">(may stay empty)</span>`}</label>
+      <label for="field-${path}">${label}</label>
+      <oc-select
+        block
+        id="field-${path}"
+        label=${label}
+        .value=${valueOf(channel, this.values, path)}
+        .options=${choices}
+        @choose=${(event: CustomEvent<string>) => this.enter(path, event.detail)}
+      ></oc-select>
+    </div>`;
+  }
+
+  private field({ path, label, help, secret, required, placeholder }: Channel["fields"][number]): TemplateResult {
+    return html`<div class="field">
+      <label for="field-${path}">${label}${required ? "" : html` <span class="faint">${t("(optional)")}</span>`}</label>
       <input
         id="field-${path}"
         type=${secret ? "password" : "text"}
@@ -65,7 +88,7 @@ export class ChannelCard extends LitElement {
         ?required=${required}
         placeholder=${placeholder ?? ""}
         .value=${this.values[path] ?? ""}
-        @input=${(event: InputEvent) => (this.values = { ...this.values, [path]: (event.target as HTMLInputElement).value })}
+        @input=${(event: InputEvent) => this.enter(path, (event.target as HTMLInputElement).value)}
       />
       ${help === undefined ? nothing : html`<p class="faint">${followable(help)}</p>`}
     </div>`;
@@ -75,41 +98,40 @@ export class ChannelCard extends LitElement {
     const { channel } = this;
     return html`<form @submit=${this.submit}>
       <div class="field">
-        <label for="channel">Channel</label>
-        <select
+        <label for="channel">${t("Channel")}</label>
+        <oc-select
+          block
           id="channel"
-          @change=${(event: Event) => {
-            this.chosen = (event.target as HTMLSelectElement).value;
+          label=${t("Channel")}
+          .value=${channel?.id ?? ""}
+          .options=${this.channels.map(({ id, label, configured }) => ({ value: id, label, hint: configured ? t("set up") : undefined }))}
+          @choose=${(event: CustomEvent<string>) => {
+            this.chosen = event.detail;
             this.values = {};
           }}
-        >
-          ${this.channels.map(
-            ({ id, label, configured }) => html`<option value=${id} ?selected=${id === channel?.id}>${label}${configured ? " (set up)" : ""}</option>`,
-          )}
-        </select>
+        ></oc-select>
         ${channel?.help === undefined ? nothing : html`<p class="faint">${followable(channel.help)}</p>`}
       </div>
       ${
         channel === undefined || channel.steps.length === 0
           ? nothing
-          : html`<details ?open=${!channel.configured}>
-              <summary>How to set up ${channel.label}</summary>
-              <oc-step-list .steps=${channel.steps}></oc-step-list>
-            </details>`
+          : html`<oc-disclosure label=${t`How to set up ${channel.label}`} ?open=${!channel.configured}>
+              <oc-step-list .steps=${stepsFor(channel, this.values, gatewayAddress(location))}></oc-step-list>
+            </oc-disclosure>`
       }
-      ${channel?.fields.map((field) => this.field(field))}
-      <div><button class="primary" ?disabled=${this.busy}>${this.busy ? "Saving …" : "Connect"}</button></div>
+      ${channel && fieldsFor(channel, this.values).map((field) => (field.choices ? this.choice(channel, field) : this.field(field)))}
+      <div><button class="primary" ?disabled=${this.busy}>${this.busy ? t("Saving…") : t("Connect")}</button></div>
     </form>`;
   }
 
   private pairing(): TemplateResult | typeof nothing {
     const label = this.channels.find(({ id }) => id === this.added)?.label;
     if (label === undefined && this.requests.length === 0) return nothing;
-    return html`<section class="stack" aria-label="Who may write">
-      <h3>Who may write</h3>
+    return html`<section class="stack" aria-label=${t("Pairing requests")}>
+      <h3>${t("Pairing requests")}</h3>
       ${
         this.requests.length === 0
-          ? html`<p role="status">Now write a message to it on ${label}. It answers with a code, and the request appears here.</p>`
+          ? html`<p role="status">${t`Now send it a message on ${label}. It replies with a code, and the request appears here.`}</p>`
           : html`<ul>
               ${this.requests.map(
                 (request) =>
@@ -118,8 +140,8 @@ export class ChannelCard extends LitElement {
                       >${request.meta["name"] ?? request.senderId} <code>${request.code}</code>
                       <span class="faint">${request.channel}, ${ago(request.createdAtMs)}</span></span
                     >
-                    <button class="small primary" @click=${() => this.decide("approve", request)}>Approve</button>
-                    <button class="small" @click=${() => this.decide("reject", request)}>Reject</button>
+                    <button class="small primary" @click=${() => this.decide("approve", request)}>${t("Approve")}</button>
+                    <button class="small" @click=${() => this.decide("reject", request)}>${t("Reject")}</button>
                   </li>`,
               )}
             </ul>`
@@ -133,9 +155,9 @@ export class ChannelCard extends LitElement {
 
   protected override render(): TemplateResult {
     return html`<section class="card ${this.wanted ? "wanted" : ""}" aria-labelledby="title">
-      <h2 id="title" tabindex="-1">${icon("channels")} Connect a channel</h2>
-      <p class="soft">Write to it from your phone. Strangers are asked for a code that you approve here.</p>
-      ${this.channels.length === 0 ? html`<p>No plugin on this gateway brings a channel. <a href="plugins">Plugins</a></p>` : this.form()}
+      <h2 id="title" tabindex="-1">${icon("channels")} ${t("Connect a channel")}</h2>
+      <p class="soft">${t("Chat from your phone. New senders get a code that you approve here.")}</p>
+      ${this.channels.length === 0 ? html`<p>${t("No installed plugin provides a channel.")} <a href="plugins">${t("Plugins")}</a></p>` : this.form()}
       <div aria-live="polite">
         ${
           this.outcome

@@ -2,9 +2,11 @@ import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/select.ts";
 import { cardLook } from "./card-look.ts";
 import type { Further, Outcome, SetupStatus } from "./outcome.ts";
 import { followable } from "./words.ts";
+import { t } from "../../words/words.ts";
 
 /** What is asked for a provider. Without a key the one that is there is meant; a model that is named answers without a check. */
 export interface KeyWish {
@@ -60,19 +62,24 @@ export class KeyCard extends LitElement {
     const { provider, outcome } = this;
     const asIs = this.key.trim() === "" && provider?.hasKey === true;
     return html`<section class="card ${this.wanted ? "wanted" : ""}" aria-labelledby="title">
-      <h2 id="title" tabindex="-1">${icon("key")} Add a provider key</h2>
-      <p class="soft">The key is checked with one small request, stays on the gateway's machine and is never shown again.</p>
+      <h2 id="title" tabindex="-1">${icon("key")} ${t("Add a provider key")}</h2>
+      <p class="soft">${t("The key is checked with one small request, stays on the gateway's machine and is never shown again.")}</p>
       <form @submit=${this.submit}>
         <div class="field">
-          <label for="provider">Provider</label>
-          <select id="provider" @change=${(event: Event) => (this.chosen = (event.target as HTMLSelectElement).value)}>
-            ${this.providers.map(({ id, label, hasKey }) => html`<option value=${id} ?selected=${id === provider?.id}>${label}${hasKey ? " (has a key)" : ""}</option>`)}
-          </select>
+          <label for="provider">${t("Provider")}</label>
+          <oc-select
+            block
+            id="provider"
+            label=${t("Provider")}
+            .value=${provider?.id ?? ""}
+            .options=${this.providers.map(({ id, label, hasKey }) => ({ value: id, label, hint: hasKey ? t("has a key") : undefined }))}
+            @choose=${(event: CustomEvent<string>) => (this.chosen = event.detail)}
+          ></oc-select>
           ${provider?.help === undefined ? nothing : html`<p class="faint">${followable(provider.help)}</p>`}
-          ${provider?.hasKey ? html`<p class="faint">It has a key already${provider.from === undefined ? "" : ` (${provider.from})`}; a new one takes its place.</p>` : nothing}
+          ${provider?.hasKey ? html`<p class="faint">${t`A key already exists${provider.from === undefined ? "" : ` (${provider.from})`}; a new one replaces it.`}</p>` : nothing}
         </div>
         <div class="field">
-          <label for="key">Key</label>
+          <label for="key">${t("Key")}</label>
           <input
             id="key"
             type="password"
@@ -82,11 +89,11 @@ export class KeyCard extends LitElement {
             .value=${this.key}
             @input=${(event: InputEvent) => (this.key = (event.target as HTMLInputElement).value)}
           />
-          ${provider?.model === undefined ? nothing : html`<p class="faint">Then <span class="mono">${provider.model}</span> can answer.</p>`}
+          ${provider?.model === undefined ? nothing : html`<p class="faint">${t("With this key,")} <span class="mono">${provider.model}</span> ${t("can answer.")}</p>`}
         </div>
         <div>
           <button class="primary" ?disabled=${this.busy || (this.key.trim() === "" && !asIs)}>
-            ${this.busy ? "Checking …" : asIs ? "Check the key that is there" : "Check and keep"}
+            ${this.busy ? t("Checking…") : asIs ? t("Check the existing key") : t("Check and save")}
           </button>
         </div>
       </form>

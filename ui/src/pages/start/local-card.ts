@@ -2,8 +2,11 @@ import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/disclosure.ts";
+import "../../parts/select.ts";
 import { cardLook } from "./card-look.ts";
 import type { Outcome, SetupStatus } from "./outcome.ts";
+import { t } from "../../words/words.ts";
 
 type Server = SetupStatus["local"][number];
 
@@ -25,14 +28,20 @@ export class LocalCard extends LitElement {
 
   private server({ id, label, url, models }: Server): TemplateResult {
     const model = this.models[id] ?? models[0] ?? "";
-    if (models.length === 0) return html`<li><strong>${label}</strong> runs at <span class="mono">${url}</span> and has no model yet.</li>`;
+    if (models.length === 0) return html`<li><strong>${label}</strong> ${t("runs at")} <span class="mono">${url}</span> ${t("and has no model yet.")}</li>`;
     return html`<li class="field">
-      <label for="model-${id}">${label} <span class="badge good">running</span></label>
+      <label for="model-${id}">${label} <span class="badge good">${t("running")}</span></label>
       <div class="row">
-        <select id="model-${id}" @change=${(event: Event) => (this.models = { ...this.models, [id]: (event.target as HTMLSelectElement).value })}>
-          ${models.map((name) => html`<option ?selected=${name === model}>${name}</option>`)}
-        </select>
-        <button class="primary" ?disabled=${this.busy} @click=${() => this.say({ id, model })}>Use it</button>
+        <oc-select
+          block
+          class="grow"
+          id="model-${id}"
+          label=${label}
+          .value=${model}
+          .options=${models.map((name) => ({ value: name, label: name }))}
+          @choose=${(event: CustomEvent<string>) => (this.models = { ...this.models, [id]: event.detail })}
+        ></oc-select>
+        <button class="primary" ?disabled=${this.busy} @click=${() => this.say({ id, model })}>${t("Use model")}</button>
       </div>
     </li>`;
   }
@@ -47,42 +56,46 @@ export class LocalCard extends LitElement {
   private address(): TemplateResult {
     const chosen = this.servers.find(({ id }) => id === this.kind) ?? this.servers[0];
     const typed = (set: (text: string) => void) => (event: Event) => set((event.target as HTMLInputElement).value);
-    return html`<details ?open=${!this.servers.some(({ running }) => running)}>
-      <summary>Another address</summary>
+    return html`<oc-disclosure label=${t("Another address")} ?open=${!this.servers.some(({ running }) => running)}>
       <form @submit=${this.submit}>
         <div class="field">
-          <label for="kind">Server</label>
-          <select id="kind" @change=${typed((text) => (this.kind = text))}>
-            ${this.servers.map(({ id, label }) => html`<option value=${id} ?selected=${id === chosen?.id}>${label}</option>`)}
-          </select>
+          <label for="kind">${t("Server")}</label>
+          <oc-select
+            block
+            id="kind"
+            label=${t("Server")}
+            .value=${chosen?.id ?? ""}
+            .options=${this.servers.map(({ id, label }) => ({ value: id, label }))}
+            @choose=${(event: CustomEvent<string>) => (this.kind = event.detail)}
+          ></oc-select>
         </div>
         <div class="field">
-          <label for="url">Address</label>
+          <label for="url">${t("Address")}</label>
           <input id="url" type="text" inputmode="url" placeholder=${chosen?.url ?? ""} .value=${this.url} @input=${typed((text) => (this.url = text))} />
         </div>
         <div class="field">
-          <label for="model">Model</label>
-          <input id="model" type="text" placeholder="As the server calls it" .value=${this.model} @input=${typed((text) => (this.model = text))} />
+          <label for="model">${t("Model")}</label>
+          <input id="model" type="text" placeholder=${t("Model name on the server")} .value=${this.model} @input=${typed((text) => (this.model = text))} />
         </div>
-        <div><button ?disabled=${this.busy || this.model.trim() === ""}>${this.busy ? "Looking …" : "Use it"}</button></div>
+        <div><button ?disabled=${this.busy || this.model.trim() === ""}>${this.busy ? t("Loading…") : t("Use model")}</button></div>
       </form>
-    </details>`;
+    </oc-disclosure>`;
   }
 
   protected override render(): TemplateResult {
     const running = this.servers.filter((server) => server.running);
     const others = this.servers.filter((server) => !server.running).map(({ label }) => label);
     return html`<section class="card ${this.wanted ? "wanted" : ""}" aria-labelledby="title">
-      <h2 id="title" tabindex="-1">${icon("devices")} Use a local model</h2>
-      <p class="soft">Nothing leaves this machine, and nothing costs.</p>
+      <h2 id="title" tabindex="-1">${icon("devices")} ${t("Use a local model")}</h2>
+      <p class="soft">${t("Free and private: nothing leaves this machine.")}</p>
       ${
         running.length > 0
-          ? html`<ul aria-label="Servers found">
+          ? html`<ul aria-label=${t("Servers found")}>
               ${running.map((server) => this.server(server))}
             </ul>`
           : html`<p>
-              No server was found${others.length > 0 ? ` (looked for ${others.join(", ")})` : ""}. Start one, then
-              <button class="small" ?disabled=${this.busy} @click=${() => this.dispatchEvent(new CustomEvent("look"))}>look again</button>
+              ${t`No server was found${others.length > 0 ? t` (tried ${others.join(", ")})` : ""}. Start one, then`}
+              <button class="small" ?disabled=${this.busy} @click=${() => this.dispatchEvent(new CustomEvent("look"))}>${t("search again")}</button>
             </p>`
       }
       ${this.servers.length > 0 ? this.address() : nothing}

@@ -13,11 +13,11 @@ const FRESH: SetupStatus = {
 test("a refused key is reported as refused and not stored; one that could not be checked is not reported as good", () => {
   expect(keyOutcome("Acme", { ok: true, provider: "acme", model: "", checked: "refused", detail: "401" })).toEqual({
     look: "bad",
-    text: "Acme refused the key. It was not kept.",
+    text: "Acme rejected the key. It was not saved.",
     detail: "401",
   });
   expect(keyOutcome("Acme", { ok: true, provider: "acme", model: "acme/a", checked: "unreachable" })).toMatchObject({ look: "warn" });
-  expect(keyOutcome("Acme", { ok: true, provider: "acme", model: "acme/a", checked: "accepted" }).text).toContain("acme/a answers from now on");
+  expect(keyOutcome("Acme", { ok: true, provider: "acme", model: "acme/a", checked: "accepted" }).text).toContain("acme/a is now in use");
 });
 
 test("the offline model does not count as a language model", () => {
@@ -25,7 +25,7 @@ test("the offline model does not count as a language model", () => {
     checklist(status, seen)
       .filter((one) => one.done)
       .map(({ label }) => label);
-  expect(done(FRESH)).toEqual(["The gateway runs"]);
+  expect(done(FRESH)).toEqual(["Start the gateway"]);
   const later = {
     ...FRESH,
     answering: { model: "acme/a", offline: false, why: "a key" },
@@ -33,12 +33,12 @@ test("the offline model does not count as a language model", () => {
     sessions: 3,
   };
   expect(done(later, true)).toHaveLength(5);
-  expect(done({ ...later, channels: [{ ...later.channels[0]!, enabled: false }] })).not.toContain("A channel is set up");
+  expect(done({ ...later, channels: [{ ...later.channels[0]!, enabled: false }] })).not.toContain("Set up a channel");
 });
 
 test("a key that could not be checked leaves what answers, and says how to try again or use it all the same", () => {
   const outcome = keyOutcome("Acme", { ok: true, provider: "acme", model: "builtin/offline", offered: "acme/a", checked: "unreachable" });
-  expect(outcome.text).toContain("builtin/offline goes on answering");
+  expect(outcome.text).toContain("builtin/offline stays in use");
   expect(outcome.further).toEqual([
     { label: "Check again", provider: "acme", name: "Acme" },
     { label: "Use it anyway", provider: "acme", name: "Acme", model: "acme/a" },

@@ -1,4 +1,5 @@
 import type { MethodResult } from "openclaw/client";
+import { t } from "../../words/words.ts";
 
 export type SetupStatus = MethodResult<"setup.status">;
 
@@ -23,20 +24,20 @@ export interface Outcome {
 /** What became of a key. One that was refused is not kept; one that nobody could check displaces nothing. */
 export function keyOutcome(name: string, { provider, checked, model, offered, detail }: MethodResult<"setup.key">): Outcome {
   const details = detail === undefined ? {} : { detail };
-  const stays = offered === undefined ? "answers from now on" : "goes on answering";
+  const stays = offered === undefined ? t("is now in use") : t("stays in use");
   const answers = model === "" ? "" : ` ${model} ${stays}.`;
   const use = (label: string): readonly Further[] => (offered === undefined ? [] : [{ label, provider, name, model: offered }]);
-  if (checked === "accepted") return { look: "good", text: `${name} accepted the key, and it is kept.${answers}`, ...details, further: use(`Use ${offered}`) };
-  if (checked === "refused") return { look: "bad", text: `${name} refused the key. It was not kept.`, ...details };
+  if (checked === "accepted") return { look: "good", text: t`${name} accepted the key. It was saved.${answers}`, ...details, further: use(t`Use ${offered}`) };
+  if (checked === "refused") return { look: "bad", text: t`${name} rejected the key. It was not saved.`, ...details };
   if (checked === "unreachable") {
-    const text = `${name} could not be reached, so nobody knows whether the key works. It is kept.${answers} Check it again when ${name} can be reached.`;
-    return { look: "warn", text, ...details, further: [{ label: "Check again", provider, name }, ...use("Use it anyway")] };
+    const text = t`${name} could not be reached, so the key was saved without being checked.${answers} Check it again when ${name} is reachable.`;
+    return { look: "warn", text, ...details, further: [{ label: t("Check again"), provider, name }, ...use(t("Use it anyway"))] };
   }
   return {
     look: "warn",
-    text: `The key is kept without a check.${answers}`,
+    text: t`The key was saved without being checked.${answers}`,
     ...details,
-    further: detail === undefined ? [{ label: "Check it", provider, name }] : [],
+    further: detail === undefined ? [{ label: t("Check key"), provider, name }] : [],
   };
 }
 
@@ -52,27 +53,32 @@ export interface Done {
 export function checklist({ answering, providers, channels, sessions }: SetupStatus, tourSeen: boolean): Done[] {
   const keyless = providers.find(({ id, hasKey }) => !hasKey && answering.model?.startsWith(`${id}/`));
   const on = channels.filter(({ configured, enabled }) => configured && enabled);
-  const model = answering.model ?? "no model";
+  const model = answering.model ?? t("no model");
   return [
-    { label: "The gateway runs", done: true, detail: "You are looking at it.", step: undefined },
+    { label: t("Start the gateway"), done: true, detail: t("It serves this page."), step: undefined },
     {
-      label: "A language model answers",
+      label: t("Set up a language model"),
       done: !answering.offline && answering.model !== null && !keyless,
       detail: answering.offline
-        ? "The built-in offline model answers: rules, no language model."
+        ? t("The built-in offline model answers. It is rule-based, not a language model.")
         : keyless
-          ? `${model} is set, but there is no key for ${keyless.label}.`
+          ? t`${model} is set, but there is no key for ${keyless.label}.`
           : model,
       step: "key",
     },
     {
-      label: "A channel is set up",
+      label: t("Set up a channel"),
       done: on.length > 0,
-      detail: on.length > 0 ? on.map(({ label }) => label).join(", ") : "So far it can only be reached from this page and the terminal.",
+      detail: on.length > 0 ? on.map(({ label }) => label).join(", ") : t("So far, you can only chat from this page and the terminal."),
       step: "channel",
     },
-    { label: "A first conversation", done: sessions > 0, detail: sessions > 0 ? "There is something in the chat." : "Say hello in the chat.", step: undefined },
-    { label: "The tour", done: tourSeen, detail: "60 seconds through the menu.", step: "tour" },
+    {
+      label: t("Start a first chat"),
+      done: sessions > 0,
+      detail: sessions > 0 ? t("You have started chatting.") : t("Say hello in the chat."),
+      step: undefined,
+    },
+    { label: t("Take the tour"), done: tourSeen, detail: t("A 60-second look at the menu."), step: "tour" },
   ];
 }
 

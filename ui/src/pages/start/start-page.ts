@@ -1,10 +1,14 @@
 import { css, html, nothing, type LitElement, type TemplateResult } from "lit";
 import { query, state } from "lit/decorators.js";
 import type { MethodParams, MethodResult } from "openclaw/client";
+import { plural } from "../../base/figures.ts";
 import { keep } from "../../base/keep.ts";
 import { failureText } from "../../link/failure.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import { answeringText } from "../../parts/answering.ts";
+import { pageHead, pageHeadLook } from "../../parts/page-head.ts";
+import { skeleton, skeletonLook } from "../../parts/skeleton.ts";
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import "./channel-card.ts";
@@ -15,6 +19,7 @@ import { offerOwner } from "../channels/offer-owner.ts";
 import "./local-card.ts";
 import { checklist, keyOutcome, type Outcome, type SetupStatus } from "./outcome.ts";
 import "./tour.ts";
+import { t } from "../../words/words.ts";
 
 type Step = "key" | "local" | "channel";
 
@@ -25,6 +30,8 @@ const LOOK_MS = 3000;
 export class StartPage extends Page {
   static override styles = [
     sheet,
+    pageHeadLook,
+    skeletonLook,
     css`
       .page {
         display: flex;
@@ -69,7 +76,8 @@ export class StartPage extends Page {
         background: var(--good-soft);
       }
       .lead {
-        font-size: 16px;
+        font-size: var(--type-reading);
+        line-height: 24px;
         max-width: 72ch;
       }
     `,
@@ -94,6 +102,7 @@ export class StartPage extends Page {
   override async load(): Promise<void> {
     try {
       this.status = await this.context.link.request("setup.status", {});
+      this.noteProgress(this.status);
       this.failure = undefined;
       await this.look();
     } catch (error) {
@@ -135,12 +144,12 @@ export class StartPage extends Page {
     const accounts = channelAccounts[id] ?? [];
     const label = this.status?.channels.find((channel) => channel.id === id)?.label ?? id;
     this.unlinked = accounts.find(({ linked, enabled }) => linked === false && enabled !== false)?.accountId;
-    if (this.unlinked !== undefined) return this.tell("channel", { look: "warn", text: `${label} is saved. Link your phone with a code.` });
+    if (this.unlinked !== undefined) return this.tell("channel", { look: "warn", text: t`${label} is saved. Link your phone with a code.` });
     const failed = accounts.find(({ lastError, connected }) => typeof lastError === "string" && lastError !== "" && connected !== true);
     if (accounts.some(({ connected, running, lastError }) => connected === true || (connected === undefined && running === true && !lastError))) {
-      this.tell("channel", { look: "good", text: `${label} is connected.` });
-    } else if (failed) this.tell("channel", { look: "bad", text: `${label} does not connect.`, detail: String(failed.lastError) });
-    else this.tell("channel", { look: "warn", text: `${label} is saved and connecting …` });
+      this.tell("channel", { look: "good", text: t`${label} is connected.` });
+    } else if (failed) this.tell("channel", { look: "bad", text: t`${label} could not connect.`, detail: String(failed.lastError) });
+    else this.tell("channel", { look: "warn", text: t`${label} is saved. Connecting…` });
   }
 
   private tell(step: Step, outcome: Outcome | undefined): void {
@@ -172,7 +181,7 @@ export class StartPage extends Page {
   private useLocal(given: MethodParams<"setup.local">): Promise<void> {
     return this.take("local", async () => {
       const { model } = await this.context.link.request("setup.local", given);
-      return { look: "good", text: `${model} answers from now on.` };
+      return { look: "good", text: t`${model} is now in use.` };
     });
   }
 
@@ -182,7 +191,7 @@ export class StartPage extends Page {
       this.channelCard?.clear();
       this.added = channel;
       this.unlinked = undefined;
-      return { look: "warn", text: `${label} is saved${reload.kind === "restart" ? "; the gateway restarts for it" : ""} and connecting …` };
+      return { look: "warn", text: t`${label} is saved${reload.kind === "restart" ? t("; the gateway is restarting") : ""}. Connecting…` };
     });
   }
 
@@ -192,8 +201,8 @@ export class StartPage extends Page {
       await this.attempt(async () => {
         const { senderId, hasOwner } = await link.request("channels.pairing.approve", { channel, code, accountId, notify: true });
         if (!hasOwner) await offerOwner(this.context, { channel, senderId });
-      }, "Approved. They can write now.");
-    else await this.attempt(() => link.request("channels.pairing.reject", { channel, code, accountId }), "Rejected.");
+      }, t("Approved. They can now send messages."));
+    else await this.attempt(() => link.request("channels.pairing.reject", { channel, code, accountId }), t("Rejected."));
     await this.look();
   }
 
@@ -204,19 +213,32 @@ export class StartPage extends Page {
   }
 
   private who({ answering }: SetupStatus): TemplateResult {
-    if (answering.model === null) return html`<p class="note warn">No model can answer: ${answering.why}</p>`;
-    const offline = answering.offline ? " It is a set of rules, no language model: it needs no key and no network, and understands plain requests only." : "";
-    return html`<p class="lead"><span class="mono">${answering.model}</span> answers.${offline} <span class="soft">Why: ${answering.why}.</span></p>`;
+    if (answering.model === null) return html`<p class="note warn">${t`No model available: ${answering.why}`}</p>`;
+    const offline = answering.offline
+      ? t(" It is rule-based, not a language model: it needs no key and no network, but only understands simple requests.")
+      : "";
+    return html`<p class="lead">
+      <span class="mono">${answering.model}</span> ${t`is in use.${offline}`} <span class="soft">(${answeringText(answering)})</span>
+    </p>`;
+  }
+
+  /** Once everything is set up, the page is no longer in the menu. The tour is optional. */
+  private noteProgress(status: SetupStatus): void {
+    const isDone = checklist(status, true).every(({ done }) => done);
+    keep.setText("started", isDone ? "yes" : undefined);
   }
 
   private list(status: SetupStatus): TemplateResult {
-    return html`<ul class="list" aria-label="What is done">
+    return html`<ul class="list" aria-label=${t("Setup progress")}>
       ${checklist(status, this.tourSeen).map(
         ({ label, done, detail, step }) =>
           html`<li>
             <span class="mark ${done ? "done" : ""}">${done ? icon("check", 13) : nothing}</span>
-            <span><strong>${label}</strong><span class="visually-hidden">${done ? ", done" : ", not done yet"}</span> <span class="soft">${detail}</span></span>
-            ${step === undefined || (done && step !== "tour") ? nothing : html`<a href=${place("start", [], { step })}>${step === "tour" ? (done ? "Again" : "Take it") : "Do it"}</a>`}
+            <span
+              ><strong>${label}</strong><span class="visually-hidden">${done ? t(", done") : t(", not done yet")}</span>
+              <span class="soft">${detail}</span></span
+            >
+            ${step === undefined || (done && step !== "tour") ? nothing : html`<a href=${place("start", [], { step })}>${step === "tour" ? (done ? t("Repeat tour") : t("Start tour")) : t("Start")}</a>`}
           </li>`,
       )}
     </ul>`;
@@ -260,7 +282,7 @@ export class StartPage extends Page {
 
   private steps(status: SetupStatus): TemplateResult {
     if (!this.context.link.may("operator.admin"))
-      return html`<p class="note warn">This browser may look but not change anything. It needs the scope operator.admin.</p>`;
+      return html`<p class="note warn">${t("This browser has read-only access. Making changes requires the operator.admin scope.")}</p>`;
     return this.cards(status);
   }
 
@@ -268,22 +290,24 @@ export class StartPage extends Page {
     const { status, failure } = this;
     const { link } = this.context;
     const missing = link.state.value.kind === "open" && !link.has("setup.status");
-    return html`<div class="page stack">
-      <h1>Hello. Your gateway is running.</h1>
-      ${missing ? html`<p class="note">This gateway does not offer first steps here yet. In a terminal, <code>openclaw onboard</code> does.</p>` : nothing}
-      ${failure !== undefined && !missing ? html`<p class="note bad">${failure} <button class="small" @click=${() => this.load()}>Try again</button></p>` : nothing}
-      ${
-        status
-          ? html`${this.who(status)}${this.list(status)}
-              <h2>One step to more</h2>
-              ${this.steps(status)}
-              <p class="faint">Files that it writes go to <span class="mono">${status.workspace}</span>.</p>`
-          : failure === undefined && !missing
-            ? html`<p class="soft">Loading …</p>`
-            : nothing
-      }
-      ${this.step === "tour" ? html`<oc-tour @done=${(event: CustomEvent<{ finished: boolean }>) => this.endTour(event.detail.finished)}></oc-tour>` : nothing}
-    </div>`;
+    const left = status ? checklist(status, true).filter(({ done }) => !done).length : 0;
+    const fact = !status ? nothing : left === 0 ? t("Everything is set up") : t`${plural(left, t("step"), t("steps"))} left`;
+    return html`${pageHead({ title: t("Get started"), fact })}
+      <div class="page stack">
+        ${missing ? html`<p class="note">${t("Setup on this page is not available in this gateway version. Run")} <code>openclaw onboard</code> ${t("in a terminal instead.")}</p>` : nothing}
+        ${failure !== undefined && !missing ? html`<p class="note bad">${failure} <button class="small" @click=${() => this.load()}>${t("Try again")}</button></p>` : nothing}
+        ${
+          status
+            ? html`${this.who(status)}${this.list(status)}
+                <h2>${t("Next steps")}</h2>
+                ${this.steps(status)}
+                <p class="faint">${t("Files are saved to")} <span class="mono">${status.workspace}</span>.</p>`
+            : failure === undefined && !missing
+              ? skeleton(4)
+              : nothing
+        }
+        ${this.step === "tour" ? html`<oc-tour @done=${(event: CustomEvent<{ finished: boolean }>) => this.endTour(event.detail.finished)}></oc-tour>` : nothing}
+      </div>`;
   }
 }
 customElements.define("oc-start-page", StartPage);

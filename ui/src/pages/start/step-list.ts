@@ -1,6 +1,8 @@
 import { css, html, LitElement, nothing, svg, type TemplateResult } from "lit";
 import { property } from "lit/decorators.js";
 import { sheet } from "../../look/sheet.ts";
+import "../../parts/copy-button.ts";
+import { t } from "../../words/words.ts";
 import { drawStep, type Shape, type Step, type StepPicture } from "./step-shapes.ts";
 import { followable } from "./words.ts";
 
@@ -20,6 +22,16 @@ export class StepList extends LitElement {
         display: grid;
         gap: 12px;
       }
+      pre {
+        margin: 6px 0 0;
+        max-height: 160px;
+        overflow: auto;
+        padding: 8px;
+        border: 1px solid var(--line);
+        border-radius: var(--radius);
+        background: var(--sunken);
+        font: var(--type-micro)/1.4 var(--mono);
+      }
       svg {
         display: block;
         width: 100%;
@@ -28,7 +40,7 @@ export class StepList extends LitElement {
         margin-top: 6px;
       }
       text {
-        font: 11px var(--font);
+        font: var(--type-micro) var(--font);
         fill: var(--ink);
       }
       text.middle {
@@ -42,7 +54,7 @@ export class StepList extends LitElement {
       }
       text.light {
         font-family: var(--mono);
-        font-size: 10px;
+        font-size: var(--type-micro);
         fill: var(--ink);
       }
       text.on-button,
@@ -94,9 +106,18 @@ export class StepList extends LitElement {
     return html`<svg viewBox="0 0 ${width} ${height}" aria-hidden="true">${shapes.map(shapeOf)}</svg>`;
   }
 
+  /** A text to paste at the platform. */
+  private copy(text: string): TemplateResult {
+    return html`<pre tabindex="0" aria-label=${t("Text to paste")}>${text}</pre>
+      <oc-copy-button wide .text=${text} what=${t("text to paste")}></oc-copy-button>`;
+  }
+
   protected override render(): TemplateResult {
     return html`<ol>
-      ${this.steps.map(({ text, picture }) => html`<li>${followable(text)}${picture === undefined ? nothing : this.picture(picture)}</li>`)}
+      ${this.steps.map(
+        ({ text, copy = [], picture }) =>
+          html`<li>${followable(text)}${copy.map((one) => this.copy(one.text))}${picture === undefined ? nothing : this.picture(picture)}</li>`,
+      )}
     </ol>`;
   }
 }

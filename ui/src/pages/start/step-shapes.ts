@@ -8,8 +8,17 @@ export interface StepPicture {
   readonly click?: readonly string[];
 }
 
+/** Only where this field has this value. */
+export interface When {
+  readonly path: string;
+  readonly is: string;
+}
+
 export interface Step {
   readonly text: string;
+  readonly when?: When;
+  /** Texts to paste there. */
+  readonly copy?: readonly { readonly text: string; readonly when?: When }[];
   readonly picture?: StepPicture;
 }
 

@@ -2,6 +2,8 @@ import { css, html, LitElement, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { styleMap } from "../../look/style-map.ts";
 import { sheet } from "../../look/sheet.ts";
+import { modal } from "../../parts/modal.ts";
+import { t } from "../../words/words.ts";
 
 interface Stop {
   /** The page whose entry in the menu is shown. */
@@ -13,30 +15,36 @@ interface Stop {
 const STOPS: readonly Stop[] = [
   {
     page: "chat",
-    title: "Talk to it here",
-    text: "Every conversation is kept: this page, the terminal and your channels see the same ones. Type / for commands, and stop an answer with Escape.",
+    title: t("Chat here"),
+    text: t("Every chat is saved and available on this page, in the terminal and in your channels. Type / for commands and press Escape to stop an answer."),
   },
   {
     page: "chat",
-    title: "It works with tools, and asks first",
-    text: "It can read and write files, run commands and look things up. Each call is a card in the chat; what could do harm waits until you allow it.",
+    title: t("It uses tools and asks first"),
+    text: t("It can read and write files, run commands and look things up. Each call is a card in the chat; risky ones wait for your approval."),
   },
   {
     page: "trace",
-    title: "See why it did what it did",
-    text: "A trace shows one answer as a picture over time: waiting, model calls with tokens and cost, tools and delivery, and in words what went wrong.",
+    title: t("See why it did what it did"),
+    text: t("A trace shows one answer as a timeline: waiting, model calls with tokens and cost, tools, delivery, and what went wrong."),
   },
   {
     page: "channels",
-    title: "Reach it from anywhere",
-    text: "Channels are the platforms it is on. Here you see whether they are connected, and let in who may write.",
+    title: t("Reach it from anywhere"),
+    text: t("Channels connect it to your messaging apps. Check their connections here and approve who can chat."),
   },
   {
     page: "config",
-    title: "Change anything, and take it back",
-    text: "Settings as a form or as text, checked while you type. You see what will change and whether something restarts before it is saved; earlier versions can be restored.",
+    title: t("Change anything, and undo it"),
+    text: t(
+      "Edit settings as a form or as text, checked as you type. Before saving, you see what changes and whether anything restarts. Earlier versions can be restored.",
+    ),
   },
-  { page: "overview", title: "One look tells whether all is well", text: "What runs now, what went wrong lately and what to do about it, and what it costs." },
+  {
+    page: "overview",
+    title: t("See its health at a glance"),
+    text: t("See what is running, recent problems and how to fix them, and what it costs."),
+  },
 ];
 
 const GAP = 12;
@@ -78,8 +86,8 @@ export class Tour extends LitElement {
         outline: 2px solid var(--accent);
         outline-offset: 2px;
         transition:
-          top 0.2s,
-          left 0.2s;
+          top var(--calm),
+          left var(--calm);
       }
       .box {
         position: fixed;
@@ -109,11 +117,6 @@ export class Tour extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     removeEventListener("resize", this.onResize);
-  }
-
-  protected override firstUpdated(): void {
-    this.renderRoot.querySelector("dialog")?.showModal();
-    this.renderRoot.querySelector<HTMLElement>("button.primary")?.focus();
   }
 
   private end(finished: boolean): void {
@@ -146,19 +149,26 @@ export class Tour extends LitElement {
     const stop = STOPS[this.at]!;
     const { light, box } = this.places(entryOf(stop.page));
     const last = this.at === STOPS.length - 1;
-    return html`<dialog aria-labelledby="title" aria-describedby="text" data-resized=${this.size} @keydown=${this.key} @close=${() => this.end(false)}>
+    return html`<dialog
+      ${modal()}
+      aria-labelledby="title"
+      aria-describedby="text"
+      data-resized=${this.size}
+      @keydown=${this.key}
+      @close=${() => this.end(false)}
+    >
       <div class="light" style=${styleMap(light)}></div>
       <div class="box" style=${styleMap(box)}>
-        <span class="faint">${this.at + 1} of ${STOPS.length}</span>
+        <span class="faint">${t`${this.at + 1} of ${STOPS.length}`}</span>
         <div aria-live="polite">
           <h2 id="title">${stop.title}</h2>
           <p id="text">${stop.text}</p>
         </div>
         <div class="row">
-          <button class="plain" @click=${() => this.end(false)}>Skip</button>
+          <button class="plain" @click=${() => this.end(false)}>${t("Skip")}</button>
           <span class="grow"></span>
-          <button ?disabled=${this.at === 0} @click=${() => this.step(-1)}>Back</button>
-          <button class="primary" @click=${() => this.step(1)}>${last ? "Done" : "Next"}</button>
+          <button ?disabled=${this.at === 0} @click=${() => this.step(-1)}>${t("Back")}</button>
+          <button class="primary" autofocus @click=${() => this.step(1)}>${last ? t("Done") : t("Next")}</button>
         </div>
       </div>
     </dialog>`;

@@ -48,17 +48,17 @@ test("a sub-agent is called by its label, else by its task", () => {
 
 test.each([
   [{ status: "queued", createdAt: 0 }, "Queued", "waiting for 1 min 1 s"],
-  [{ status: "running", createdAt: 0, startedAt: 1000 }, "Running", "for 1 min 0 s"],
+  [{ status: "running", createdAt: 0, startedAt: 1000 }, "Running", "for 1 min"],
   [{ status: "done", createdAt: 0, startedAt: 1000, endedAt: 3500 }, "Done", "took 2.5 s"],
-  [{ status: "killed", createdAt: 0, endedAt: 3500 }, "Stopped", "never began"],
+  [{ status: "killed", createdAt: 0, endedAt: 3500 }, "Stopped", "never started"],
 ] as const)("%j is shown as %s, %s", (one, state, took) => {
   const branch = { subagent: subagent("one", MAIN, one), children: [] };
   expect([stateOf(branch).text, tookText(branch, 61_000)]).toEqual([state, took]);
 });
 
 test.each([
-  [{ status: "running", reported: false }, "Waiting for 1 sub-agent", "for 1 min 0 s"],
-  [{ status: "done", reported: false }, "Waiting for 1 sub-agent", "for 1 min 0 s"],
+  [{ status: "running", reported: false }, "Waiting for 1 sub-agent", "for 1 min"],
+  [{ status: "done", reported: false }, "Waiting for 1 sub-agent", "for 1 min"],
   [{ status: "done", reported: true }, "Done", "took 2.5 s"],
   [{ status: "killed", reported: false }, "Done", "took 2.5 s"],
 ] as const)("one that has answered, with one below it that is %j, is shown as %s, %s", (below, state, took) => {

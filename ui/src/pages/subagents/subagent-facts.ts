@@ -1,5 +1,6 @@
 import { waitsFor, type MethodResult, type SubagentBranch, type SubagentRoot } from "openclaw/client";
 import { duration, plural } from "../../base/figures.ts";
+import { t } from "../../words/words.ts";
 
 export type Subagent = MethodResult<"subagents.list">["subagents"][number];
 
@@ -37,26 +38,26 @@ export interface Shown {
 }
 
 const STATES: Readonly<Record<Subagent["status"], Shown>> = {
-  queued: { level: "", text: "Queued" },
-  running: { level: "info", text: "Running" },
-  done: { level: "good", text: "Done" },
-  failed: { level: "bad", text: "Failed" },
-  "timed out": { level: "bad", text: "Timed out" },
-  killed: { level: "warn", text: "Stopped" },
+  queued: { level: "", text: t("Queued") },
+  running: { level: "info", text: t("Running") },
+  done: { level: "good", text: t("Done") },
+  failed: { level: "bad", text: t("Failed") },
+  "timed out": { level: "bad", text: t("Timed out") },
+  killed: { level: "warn", text: t("Stopped") },
 };
 
 /** One that has answered and waits for its own has not ended for those who asked: it reports after them. */
 export function stateOf(branch: Branch): Shown {
   const own = waitsFor(branch);
-  return own > 0 ? { level: "info", text: `Waiting for ${plural(own, "sub-agent")}` } : STATES[branch.subagent.status];
+  return own > 0 ? { level: "info", text: t`Waiting for ${plural(own, t("sub-agent"), t("sub-agents"))}` } : STATES[branch.subagent.status];
 }
 
 /** How long it has run, or ran; `now` in the gateway's time. Whole seconds while it runs, so that it can be read. */
 export function tookText(branch: Branch, now: number): string {
   const { status, createdAt, startedAt, endedAt } = branch.subagent;
-  if (status === "queued") return `waiting for ${seconds(now - createdAt)}`;
-  if (status === "running" || waitsFor(branch) > 0) return `for ${seconds(now - (startedAt ?? createdAt))}`;
-  return startedAt === undefined || endedAt === undefined ? "never began" : `took ${duration(Math.max(1, endedAt - startedAt))}`;
+  if (status === "queued") return t`waiting for ${seconds(now - createdAt)}`;
+  if (status === "running" || waitsFor(branch) > 0) return t`for ${seconds(now - (startedAt ?? createdAt))}`;
+  return startedAt === undefined || endedAt === undefined ? t("never started") : t`took ${duration(Math.max(1, endedAt - startedAt))}`;
 }
 
 function seconds(ms: number): string {

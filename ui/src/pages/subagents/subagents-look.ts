@@ -12,7 +12,7 @@ export const subagentsLook = css`
   header.root h2 {
     overflow-wrap: anywhere;
   }
-  header.head label {
+  .page-head label {
     color: var(--ink-soft);
   }
   ul {
@@ -61,7 +61,7 @@ export const subagentsLook = css`
   }
   .reason {
     color: var(--bad);
-    font-size: 13px;
+    font-size: var(--type-ui);
     overflow-wrap: anywhere;
   }
   .faint {
@@ -87,7 +87,7 @@ export const subagentsLook = css`
     display: grid;
     gap: 4px;
   }
-  @media (max-width: 720px) {
+  @media (max-width: 760px) {
     .line {
       flex-wrap: wrap;
     }

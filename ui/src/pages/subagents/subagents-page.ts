@@ -2,15 +2,19 @@ import { html, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { flatBranch, subagentTree, waitsFor, type MethodResult } from "openclaw/client";
+import { randomId } from "../../base/random-id.ts";
 import { ago, exactly, money, plural, tokens } from "../../base/figures.ts";
 import { failureText } from "../../link/failure.ts";
 import { sheet } from "../../look/sheet.ts";
+import { emptyState } from "../../parts/empty.ts";
+import { pageHead } from "../../parts/page-head.ts";
 import { failedNote, loadingLine, missingNote, pageLook } from "../../parts/page-look.ts";
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import { titleOf } from "../chat/sidebar-groups.ts";
 import { isActive, nameOf, runningOnly, stateOf, tookText, totalOf, type Branch, type Root, type Subagent } from "./subagent-facts.ts";
 import { subagentsLook } from "./subagents-look.ts";
+import { t } from "../../words/words.ts";
 
 /** Events come in bursts: what is shown is fetched once for all of them. */
 const SETTLE_MS = 150;
@@ -94,12 +98,12 @@ export class SubagentsPage extends Page {
     const name = nameOf(subagent);
     const isRunning = isActive(subagent);
     const below = totalOf(flatBranch(branch)).running - (isRunning ? 1 : 0);
-    const others = below === 0 ? "" : `What runs below it (${plural(below, "sub-agent")}) ends now and reports nothing.`;
-    const body = isRunning || waitsFor(branch) > 0 ? `It ends now and reports nothing. ${others}` : others;
-    if (!(await dialogs.confirm({ title: `Stop ${name}?`, body, yes: "Stop", danger: true }))) return;
+    const others = below === 0 ? "" : t`Everything it started (${plural(below, t("sub-agent"), t("sub-agents"))}) stops now and reports no result.`;
+    const body = isRunning || waitsFor(branch) > 0 ? t`It stops now and reports no result. ${others}` : others;
+    if (!(await dialogs.confirm({ title: t`Stop ${name}?`, body, yes: t("Stop"), danger: true }))) return;
     await this.attempt(async () => {
-      const { killed } = await link.request("subagents.kill", { sessionKey: subagent.sessionKey, idempotencyKey: crypto.randomUUID() });
-      toasts.say(killed === 0 ? `${name} had already ended.` : `Stopped ${plural(killed, "sub-agent")}.`);
+      const { killed } = await link.request("subagents.kill", { sessionKey: subagent.sessionKey, idempotencyKey: randomId() });
+      toasts.say(killed === 0 ? t`${name} had already ended.` : t`Stopped ${plural(killed, t("sub-agent"), t("sub-agents"))}.`);
     });
     await this.load();
   }
@@ -112,8 +116,8 @@ export class SubagentsPage extends Page {
     if (message === "") return;
     const { link, toasts } = this.context;
     await this.attempt(async () => {
-      const { steered } = await link.request("subagents.steer", { sessionKey: subagent.sessionKey, message, idempotencyKey: crypto.randomUUID() });
-      toasts.say(steered ? `${nameOf(subagent)} goes on with your message.` : `${nameOf(subagent)} had already ended.`);
+      const { steered } = await link.request("subagents.steer", { sessionKey: subagent.sessionKey, message, idempotencyKey: randomId() });
+      toasts.say(steered ? t`${nameOf(subagent)} continues with your message.` : t`${nameOf(subagent)} had already ended.`);
       this.steering = undefined;
     });
     await this.load();
@@ -141,15 +145,15 @@ export class SubagentsPage extends Page {
       this.steering = this.steering === sessionKey ? undefined : sessionKey;
     };
     return html`<div class="actions">
-      ${hasSession ? html`<a class="button small" href=${place("chat", [sessionKey])} aria-label=${`Open ${name}`}>Open</a>` : nothing}
+      ${hasSession ? html`<a class="button small" href=${place("chat", [sessionKey])} aria-label=${t`Open ${name}`}>${t("Open")}</a>` : nothing}
       ${
         may && isActive(subagent)
-          ? html`<button class="small" aria-label=${`Steer ${name}`} aria-expanded=${this.steering === sessionKey ? "true" : "false"} @click=${turn}>
-              Steer
+          ? html`<button class="small" aria-label=${t`Steer ${name}`} aria-expanded=${this.steering === sessionKey ? "true" : "false"} @click=${turn}>
+              ${t("Steer")}
             </button>`
           : nothing
       }
-      ${may && isRunning ? html`<button class="small danger" aria-label=${`Stop ${name}`} @click=${() => void this.stop(branch)}>Stop</button>` : nothing}
+      ${may && isRunning ? html`<button class="small danger" aria-label=${t`Stop ${name}`} @click=${() => void this.stop(branch)}>${t("Stop")}</button>` : nothing}
     </div>`;
   }
 
@@ -164,21 +168,21 @@ export class SubagentsPage extends Page {
     };
     return html`<form class="steer" @submit=${send}>
       <label>
-        <span class="faint">It stops what it does now and goes on with this message.</span>
-        <textarea name="message" rows="2" maxlength="4000" aria-label=${`Message to ${nameOf(subagent)}`} @keydown=${key}></textarea>
+        <span class="faint">${t("It stops its current work and continues with this message.")}</span>
+        <textarea name="message" rows="2" maxlength="4000" aria-label=${t`Message to ${nameOf(subagent)}`} @keydown=${key}></textarea>
       </label>
       <div class="row">
-        <button class="primary small">Send</button>
-        <button type="button" class="small" @click=${() => (this.steering = undefined)}>Cancel</button>
+        <button class="primary small">${t("Send")}</button>
+        <button type="button" class="small" @click=${() => (this.steering = undefined)}>${t("Cancel")}</button>
       </div>
     </form>`;
   }
 
   private spent(branch: Branch): string {
     const { subagent, children } = branch;
-    const own = [subagent.model, subagent.tokens.total === 0 ? undefined : `${tokens(subagent.tokens.total)} tokens`, money(subagent.costUsd)];
+    const own = [subagent.model, subagent.tokens.total === 0 ? undefined : t`${tokens(subagent.tokens.total)} tokens`, money(subagent.costUsd)];
     const all = totalOf(flatBranch(branch));
-    const below = children.length === 0 ? undefined : `${money(all.costUsd)} with those below`;
+    const below = children.length === 0 ? undefined : t`${money(all.costUsd)} including sub-agents`;
     return [...own, below].filter((part) => part !== undefined).join(" · ");
   }
 
@@ -188,14 +192,14 @@ export class SubagentsPage extends Page {
     const name = nameOf(subagent);
     const isOpen = !this.closed.has(sessionKey);
     const { level, text } = stateOf(branch);
-    const ended = endedAt === undefined || waitsFor(branch) > 0 ? "" : ` · ended ${ago(endedAt, Date.now() + this.skew)}`;
+    const ended = endedAt === undefined || waitsFor(branch) > 0 ? "" : t` · ended ${ago(endedAt, Date.now() + this.skew)}`;
     const fold =
       children.length === 0
         ? nothing
         : html`<button
             class="plain fold"
             aria-expanded=${isOpen ? "true" : "false"}
-            aria-label=${`Sub-agents of ${name}`}
+            aria-label=${t`Sub-agents of ${name}`}
             @click=${() => this.toggle(sessionKey)}
           >
             ${isOpen ? "▾" : "▸"}
@@ -211,7 +215,7 @@ export class SubagentsPage extends Page {
           </div>
           ${label === undefined ? nothing : html`<div class="faint task" title=${task}>${task}</div>`}
           ${error === undefined ? nothing : html`<div class="reason">${error}</div>`}
-          <div class="faint">${agentId === "main" ? "" : `agent ${agentId} · `}${this.spent(branch)}</div>
+          <div class="faint">${agentId === "main" ? "" : t`agent ${agentId} · `}${this.spent(branch)}</div>
         </div>
         ${this.actions(branch)}
       </div>
@@ -240,7 +244,7 @@ export class SubagentsPage extends Page {
     return html`<section aria-label=${title}>
       <header class="root">
         <h2><a href=${place("chat", [sessionKey])}>${title}</a></h2>
-        <span class="faint">${running === 0 ? "none running" : `${running} running`} · ${money(costUsd)}</span>
+        <span class="faint">${running === 0 ? t("none running") : t`${running} running`} · ${money(costUsd)}</span>
       </header>
       <ul class="tree">
         ${this.branches(children)}
@@ -253,35 +257,44 @@ export class SubagentsPage extends Page {
     const all = subagentTree(subagents);
     const roots = this.onlyRunning ? all.map((root) => ({ ...root, children: runningOnly(root.children) })).filter(({ children }) => children.length > 0) : all;
     const turn = (event: Event): void => void (event.target instanceof HTMLInputElement && (this.onlyRunning = event.target.checked));
-    return html`<header class="head">
-        <h1>Sub-agents</h1>
-        <label class="row"><input type="checkbox" .checked=${this.onlyRunning} @change=${turn} /> Only running</label>
-        <span class="faint" role="status">${running} running · ${plural(subagents.length, "sub-agent")} in the last 24 hours · ${money(costUsd)}</span>
-      </header>
-      ${this.sessionKey === undefined ? nothing : html`<p class="note">Only those of one session. <a href="subagents">Show all</a></p>`}
-      ${truncated ? html`<p class="note">There are more: those that run and the newest ${subagents.length} are shown.</p>` : nothing}
-      ${
-        roots.length === 0
-          ? html`<div class="empty">
-              ${subagents.length > 0 ? "No sub-agent is running." : html`No sub-agents. An agent starts them for work that can be done separately; ask for it in the <a href="chat">chat</a>, or with <code>/subagents spawn</code>.`}
-            </div>`
-          : repeat(
-              roots,
-              ({ sessionKey }) => sessionKey,
-              (root) => this.root(root),
-            )
-      }`;
+    const fact = t`${running} running · ${plural(subagents.length, t("sub-agent"), t("sub-agents"))} in the last 24 hours · ${money(costUsd)}`;
+    return html`${pageHead({
+        title: t("Sub-agents"),
+        fact: html`<span role="status">${fact}</span>`,
+        actions: html`<label class="row"><input type="checkbox" .checked=${this.onlyRunning} @change=${turn} /> ${t("Only running")}</label>`,
+      })}
+      <div class="page">
+        ${this.failed()}${this.sessionKey === undefined ? nothing : html`<p class="note">${t("Showing one session only.")} <a href="subagents">${t("Show all")}</a></p>`}
+        ${truncated ? html`<p class="note">${t`Not all are listed: running sub-agents and the newest ${subagents.length} are shown.`}</p>` : nothing}
+        ${
+          roots.length === 0
+            ? subagents.length > 0
+              ? emptyState({ icon: "tree", title: t("No sub-agent is running") })
+              : emptyState({
+                  icon: "tree",
+                  title: t("No sub-agents yet"),
+                  text: html`${t("Agents start them for work that can be done separately. Ask for it in a chat, or run")} <code>/subagents spawn</code>.`,
+                  action: html`<a class="button" href="chat">${t("Open chat")}</a>`,
+                })
+            : repeat(
+                roots,
+                ({ sessionKey }) => sessionKey,
+                (root) => this.root(root),
+              )
+        }
+      </div>`;
+  }
+
+  private failed(): TemplateResult | typeof nothing {
+    return this.failure === undefined ? nothing : failedNote(this.failure, () => void this.load());
   }
 
   protected override render(): TemplateResult {
     const { loaded, failure } = this;
+    if (loaded) return this.shown(loaded);
     const isThere = this.context.link.has("subagents.list");
-    const failed = failure === undefined ? nothing : failedNote(failure, () => void this.load());
-    if (loaded) return html`<div class="page">${failed}${this.shown(loaded)}</div>`;
-    return html`<div class="page">
-      <header class="head"><h1>Sub-agents</h1></header>
-      ${isThere ? (failure === undefined ? loadingLine() : failed) : missingNote("Looking at sub-agents")}
-    </div>`;
+    return html`${pageHead({ title: t("Sub-agents") })}
+      <div class="page">${isThere ? (failure === undefined ? loadingLine() : this.failed()) : missingNote(t("Viewing sub-agents"))}</div>`;
   }
 }
 customElements.define("oc-subagents-page", SubagentsPage);

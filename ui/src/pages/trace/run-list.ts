@@ -58,18 +58,18 @@ export class RunList extends LitElement {
         display: block;
       }
       .text {
-        font-size: 14px;
+        font-size: var(--type-row);
       }
       .facts {
-        font-size: 12.5px;
+        font-size: var(--type-small);
       }
       svg.mini {
         width: 150px;
       }
       .took {
-        font-size: 13px;
+        font-size: var(--type-ui);
       }
-      @media (max-width: 720px) {
+      @media (max-width: 760px) {
         a.run {
           grid-template-columns: minmax(0, 1fr) auto;
         }

@@ -39,7 +39,7 @@ test("of a call of a model: who, tokens, cost, and what ended it", () => {
     ["Tokens in", (1200).toLocaleString()],
     ["Tokens out", "30"],
     ["Cost", "$0.50"],
-    ["Stop reason", "Limit of length"],
+    ["Stop reason", "Length limit"],
   ]);
   expect(factsOf(step("model", { ...details, cacheRead: 50 })).map(([name]) => name)).toContain("From cache");
   expect(factsOf(step("model", { provider: "mock", model: "m1", failed: true, input: 0, output: 0, cost: 0 })).map(([name]) => name)).toEqual([
@@ -53,7 +53,7 @@ test("of a plugin: its name, the hook, what it decided and said", () => {
     ["Plugin", "guard"],
     ["Hook", "before_tool_call"],
     ["Decision", "Decided"],
-    ["Said", "block: not on sundays"],
+    ["Message", "block: not on sundays"],
   ]);
 });
 

@@ -1,5 +1,6 @@
 import { duration, money } from "../../base/figures.ts";
 import type { Step } from "./story-rows.ts";
+import { locale, t } from "../../words/words.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -43,49 +44,49 @@ export function gaveOf({ kind, details }: Step): Gave | undefined {
   const { text, chars, cut, exitCode, signal, pictures, seq } = fieldsOf(details["gave"]);
   const [code, count] = [figure(exitCode), figure(pictures) ?? 0];
   const notes = [
-    ...(code === undefined ? [] : [`exit code ${code}`]),
-    ...(words(signal) === "" ? [] : [`signal ${words(signal)}`]),
+    ...(code === undefined ? [] : [t`exit code ${code}`]),
+    ...(words(signal) === "" ? [] : [t`signal ${words(signal)}`]),
     ...(count === 0 ? [] : [`${count} ${count === 1 ? "picture" : "pictures"}`]),
   ];
   return { text: words(text), chars: figure(chars) ?? 0, cut: cut === true, notes, failed: (code ?? 0) !== 0 || words(signal) !== "", seq: figure(seq) };
 }
 
 const STOPS: Readonly<Record<string, string>> = {
-  stop: "Done",
-  toolUse: "Calls a tool",
-  length: "Limit of length",
+  stop: t("Done"),
+  toolUse: t("Tool call"),
+  length: t("Length limit"),
   error: "Error",
-  aborted: "Stopped",
+  aborted: t("Stopped"),
 };
 
 const DECISIONS: Readonly<Record<string, string>> = {
-  ok: "Nothing to say",
-  ignored: "An answer of no use",
-  failed: "Failed",
-  timeout: "Took too long",
-  skipped: "Skipped",
-  decided: "Decided",
+  ok: t("No effect"),
+  ignored: t("Result ignored"),
+  failed: t("Failed"),
+  timeout: t("Timed out"),
+  skipped: t("Skipped"),
+  decided: t("Decided"),
 };
 
-const whole = (value: unknown): string | undefined => figure(value)?.toLocaleString();
+const whole = (value: unknown): string | undefined => figure(value)?.toLocaleString(locale);
 
 function modelFacts(details: Fields): readonly (readonly [string, string | undefined])[] {
   const { provider, model, input, output, cacheRead, cacheWrite, cost, stopReason, failed } = details;
   const cached = (figure(cacheRead) ?? 0) + (figure(cacheWrite) ?? 0) > 0;
   const stop = words(stopReason);
   return [
-    ["Provider", words(provider)],
-    ["Model", words(model)],
-    ...(failed === true ? [] : ([["Tokens in", whole(input)]] as const)),
+    [t("Provider"), words(provider)],
+    [t("Model"), words(model)],
+    ...(failed === true ? [] : ([[t("Tokens in"), whole(input)]] as const)),
     ...(cached
       ? ([
-          ["From cache", whole(cacheRead)],
-          ["To cache", whole(cacheWrite)],
+          [t("From cache"), whole(cacheRead)],
+          [t("To cache"), whole(cacheWrite)],
         ] as const)
       : []),
-    ...(failed === true ? [] : ([["Tokens out", whole(output)]] as const)),
-    ["Cost", figure(cost) === undefined || (failed === true && cost === 0) ? undefined : money(figure(cost)!)],
-    ["Stop reason", stop === "" ? undefined : (STOPS[stop] ?? stop)],
+    ...(failed === true ? [] : ([[t("Tokens out"), whole(output)]] as const)),
+    [t("Cost"), figure(cost) === undefined || (failed === true && cost === 0) ? undefined : money(figure(cost)!)],
+    [t("Stop reason"), stop === "" ? undefined : (STOPS[stop] ?? stop)],
   ];
 }
 
@@ -96,13 +97,17 @@ export function factsOf({ kind, details }: Step): readonly (readonly [string, st
     kind === "model"
       ? modelFacts(fields)
       : kind === "attempt"
-        ? [["Provider", words(fields["provider"])] as const, ["Model", words(fields["model"])] as const, ["Outcome", words(fields["outcome"])] as const]
+        ? [
+            [t("Provider"), words(fields["provider"])] as const,
+            [t("Model"), words(fields["model"])] as const,
+            [t("Outcome"), words(fields["outcome"])] as const,
+          ]
         : kind === "hook"
           ? [
-              ["Plugin", words(fields["pluginId"])] as const,
-              ["Hook", words(fields["hook"])] as const,
-              ["Decision", DECISIONS[words(fields["decision"])] ?? words(fields["decision"])] as const,
-              ["Said", words(fields["said"])] as const,
+              [t("Plugin"), words(fields["pluginId"])] as const,
+              [t("Hook"), words(fields["hook"])] as const,
+              [t("Decision"), DECISIONS[words(fields["decision"])] ?? words(fields["decision"])] as const,
+              [t("Message"), words(fields["said"])] as const,
             ]
           : [];
   return facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== "");
@@ -125,7 +130,7 @@ export function restOf({ kind, details }: Step): Fields {
 /** An attempt that failed, in one line: who, after how long, and why. */
 export function attemptText({ ms, details }: Step): { readonly who: string; readonly what: string } {
   const { provider, model, outcome, error } = fieldsOf(details);
-  const took = ms === undefined ? "" : ` after ${duration(ms)}`;
+  const took = ms === undefined ? "" : t` after ${duration(ms)}`;
   return { who: `${words(provider)}/${words(model)}`, what: `${words(outcome)}${took}${words(error) === "" ? "" : `: ${words(error)}`}` };
 }
 

@@ -20,7 +20,7 @@ export const stepPanelLook = css`
     grid-template-columns: minmax(84px, auto) 1fr;
     gap: 4px 12px;
     margin: 0;
-    font-size: 13.5px;
+    font-size: var(--type-ui);
   }
   dl dl {
     margin-top: 4px;
@@ -45,7 +45,7 @@ export const stepPanelLook = css`
     padding: 8px 10px;
     max-height: 240px;
     overflow: auto;
-    font-size: 12.5px;
+    font-size: var(--type-small);
     line-height: 1.45;
     white-space: pre-wrap;
     overflow-wrap: anywhere;
@@ -70,7 +70,7 @@ export const stepPanelLook = css`
   ul.queue {
     margin: 0;
     padding-inline-start: 20px;
-    font-size: 13.5px;
+    font-size: var(--type-ui);
     overflow-wrap: anywhere;
   }
   ol.attempts li + li {

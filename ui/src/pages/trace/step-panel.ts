@@ -8,6 +8,7 @@ import { askedOf, attemptText, factsOf, gaveOf, restOf, waitsFor, type Gave } fr
 import { stepPanelLook } from "./step-panel-look.ts";
 import type { TraceRow } from "./story-rows.ts";
 import { valueTree } from "./value-tree.ts";
+import { locale, t } from "../../words/words.ts";
 
 const fact = (name: string, value: string, title = ""): TemplateResult =>
   html`<dt>${name}</dt>
@@ -28,23 +29,23 @@ export class StepPanel extends LitElement {
     const { row } = this;
     const { step, point, open } = row;
     const rest = restOf(step);
-    return html`<section class="card" aria-label="Step: ${row.name}">
+    return html`<section class="card" aria-label=${t`Step: ${row.name}`}>
       <div class="row">
         <h2 class="grow">${row.name}</h2>
-        ${row.bad ? html`<span class="badge bad">failed</span>` : open ? html`<span class="badge info">running</span>` : nothing}
-        <button class="plain small icon" aria-label="Close" @click=${() => this.say("close")}>${icon("close", 16)}</button>
+        ${row.bad ? html`<span class="badge bad">${t("failed")}</span>` : open ? html`<span class="badge info">${t("running")}</span>` : nothing}
+        <button class="plain small icon" aria-label=${t("Close")} @click=${() => this.say("close")}>${icon("close", 16)}</button>
       </div>
       <p class="text">${row.text}</p>
       ${this.facts()}${this.attempts()}${this.queue()}${this.asked()}${this.gave()}
       ${
         Object.keys(rest).length === 0
           ? nothing
-          : html`<h3>Details</h3>
+          : html`<h3>${t("Details")}</h3>
               ${valueTree(rest)}`
       }
       <div class="row wrap acts">
-        <button class="small" @click=${() => this.say("copy")}>${icon("copy", 14)} Copy as JSON</button>
-        ${point ? nothing : html`<button class="small" @click=${() => this.say("zoom")}>${icon("search", 14)} Zoom to it</button>`}
+        <button class="small" @click=${() => this.say("copy")}>${icon("copy", 14)} ${t("Copy as JSON")}</button>
+        ${point ? nothing : html`<button class="small" @click=${() => this.say("zoom")}>${icon("search", 14)} ${t("Zoom to step")}</button>`}
       </div>
     </section>`;
   }
@@ -52,9 +53,9 @@ export class StepPanel extends LitElement {
   private facts(): TemplateResult {
     const { step, start, end, first, point, open } = this.row;
     return html`<dl>
-      ${fact("Began", `${new Date(step.at).toLocaleTimeString()}, after ${duration(start)}`, exactly(step.at))}
-      ${point ? nothing : fact("Took", `${duration(end - start)}${open ? " so far" : ""}`)}
-      ${first === undefined ? nothing : fact(step.kind === "delivery" ? "Last attempt" : "First token", `after ${duration(first - start)}`)}
+      ${fact(t("Started"), t`${new Date(step.at).toLocaleTimeString(locale)}, after ${duration(start)}`, exactly(step.at))}
+      ${point ? nothing : fact(t("Duration"), `${duration(end - start)}${open ? t(" so far") : ""}`)}
+      ${first === undefined ? nothing : fact(step.kind === "delivery" ? t("Last attempt") : t("First token"), t`after ${duration(first - start)}`)}
       ${factsOf(step).map(([name, value]) => fact(name, value))}
     </dl>`;
   }
@@ -62,7 +63,7 @@ export class StepPanel extends LitElement {
   private attempts(): TemplateResult | typeof nothing {
     const failed = this.row.parts.filter(({ kind }) => kind === "attempt");
     if (failed.length === 0) return nothing;
-    return html`<h3>Attempts that failed</h3>
+    return html`<h3>${t("Failed attempts")}</h3>
       <ol class="attempts">
         ${failed.map(attemptText).map(({ who, what }) => html`<li><span class="mono">${who}</span><br />${what}</li>`)}
       </ol>`;
@@ -71,7 +72,7 @@ export class StepPanel extends LitElement {
   private queue(): TemplateResult | typeof nothing {
     const messages = waitsFor(this.row.step);
     if (messages.length === 0) return nothing;
-    return html`<h3>In front of it</h3>
+    return html`<h3>${t("Ahead in the queue")}</h3>
       <ul class="queue">
         ${messages.map((name) => html`<li><a href=${place("trace", [name])}>${name}</a></li>`)}
       </ul>`;
@@ -80,7 +81,7 @@ export class StepPanel extends LitElement {
   private asked(): TemplateResult | typeof nothing {
     const asked = askedOf(this.row.step);
     if (!asked || asked.text === "{}") return nothing;
-    const name = asked.command ? "Command" : "Asked with";
+    const name = asked.command ? t("Command") : t("Input");
     return html`<h3>${name}</h3>
       <pre tabindex="0" role="region" aria-label=${name}>${asked.text}</pre>`;
   }
@@ -90,19 +91,19 @@ export class StepPanel extends LitElement {
     if (!gave) return nothing;
     const text = this.whole ?? gave.text;
     return html`<div class="row came">
-        <h3 class="grow">Result</h3>
+        <h3 class="grow">${t("Result")}</h3>
         ${gave.notes.map((note) => html`<span class="badge ${gave.failed && !note.includes("picture") ? "bad" : ""}">${note}</span>`)}
       </div>
-      ${text.trim() === "" ? html`<p class="soft">No text</p>` : html`<pre class=${this.whole === undefined ? "" : "all"} tabindex="0" role="region" aria-label="Result">${text}</pre>`}
+      ${text.trim() === "" ? html`<p class="soft">${t("No text")}</p>` : html`<pre class=${this.whole === undefined ? "" : "all"} tabindex="0" role="region" aria-label=${t("Result")}>${text}</pre>`}
       ${this.more(gave)}`;
   }
 
   private more({ cut, chars, seq }: Gave): TemplateResult | typeof nothing {
     if (!cut || this.whole !== undefined) return nothing;
-    const all = `${chars.toLocaleString()} characters`;
+    const all = `${chars.toLocaleString(locale)} characters`;
     return seq === undefined
-      ? html`<p class="soft">Reset zoom, ${all}, stands in a conversation that was put away.</p>`
-      : html`<button class="small" @click=${() => this.say("whole", seq)}>Show all (${all})</button>`;
+      ? html`<p class="soft">${t`The full result (${all}) is in an archived conversation.`}</p>`
+      : html`<button class="small" @click=${() => this.say("whole", seq)}>${t`Show all (${all})`}</button>`;
   }
 }
 customElements.define("oc-step-panel", StepPanel);

@@ -14,7 +14,7 @@ const answered = storyOf([
   step("hook", 5, {
     ms: 2,
     lane: "plugins",
-    text: "before_dispatch of guard: nothing to say",
+    text: "before_dispatch by guard: no action",
     details: { hook: "before_dispatch", pluginId: "guard", decision: "ok" },
   }),
   step("start", 100),
@@ -55,7 +55,7 @@ test("an answer that came at once at the end of its call has waited all the time
 test("plugins that had nothing to say are counted, and shown when asked for", () => {
   expect(waterfallOf(answered, { now: T }).quiet).toBe(1);
   const { rows } = waterfallOf(answered, { now: T, quiet: true });
-  expect(rows.find(({ name }) => name === "guard")).toMatchObject({ start: 5, end: 7, note: "before_dispatch: nothing to say" });
+  expect(rows.find(({ name }) => name === "guard")).toMatchObject({ start: 5, end: 7, note: "before_dispatch: no action" });
 });
 
 test("calls that ran at the same time overlap, each on a line of its own", () => {
@@ -66,7 +66,7 @@ test("calls that ran at the same time overlap, each on a line of its own", () =>
   ]);
 });
 
-test("of a run under way the turn grows until now, with the tool that runs", () => {
+test("of a run in progress the turn grows until now, with the tool that runs", () => {
   const steps = [step("start", 0), step("model", 0, { ms: 100, parent: 0 }), step("tool", 110, { parent: 0, details: { name: "exec" } })];
   const { rows, length } = waterfallOf(storyOf(steps, { outcome: "running", level: "wait" }), { now: T + 900 });
   expect(rows.map(({ name, end, open }) => [name, end, open])).toEqual([
@@ -77,7 +77,7 @@ test("of a run under way the turn grows until now, with the tool that runs", () 
   expect(length).toBe(900);
 });
 
-test("of a run under way in which nothing else runs, the model is being asked since the last step", () => {
+test("of a run in progress in which nothing else runs, waiting for the model since the last step", () => {
   const steps = [step("received", 0), step("start", 10), step("model", 20, { ms: 80, parent: 1 })];
   const { rows } = waterfallOf(storyOf(steps, { outcome: "running", level: "wait" }), { now: T + 500 });
   expect(rows.at(-1)).toMatchObject({ index: -1, depth: 1, start: 100, end: 500, open: true });
@@ -102,12 +102,12 @@ test("sums: calls, tokens, cost and time by what it was spent on", () => {
 test("a message that waits has a bar that grows, with what it waits for", () => {
   const steps = [
     step("received", 0),
-    step("queue", 0, { lane: "queue", text: "waits until in:4 is answered", details: { waiting: true, waitsFor: ["in:4"] } }),
+    step("queue", 0, { lane: "queue", text: "queued until in:4 is answered", details: { waiting: true, waitsFor: ["in:4"] } }),
   ];
   const story = storyOf(steps, { outcome: "waiting", level: "wait" });
   for (const now of [300, 900]) {
     const { rows, length } = waterfallOf(story, { now: T + now });
-    expect(rows.at(-1)).toMatchObject({ name: "Queue", start: 0, end: now, open: true, point: false, note: "waits until in:4 is answered" });
+    expect(rows.at(-1)).toMatchObject({ name: "Queue", start: 0, end: now, open: true, point: false, note: "queued until in:4 is answered" });
     expect(length).toBe(now);
   }
 });

@@ -1,6 +1,7 @@
 import type { MethodResult } from "openclaw/client";
 import { tokens } from "../../base/figures.ts";
 import { askedOf, gaveOf } from "./step-facts.ts";
+import { t } from "../../words/words.ts";
 
 export type Story = MethodResult<"why">["stories"][number];
 export type Step = Story["steps"][number];
@@ -45,20 +46,20 @@ export interface Waterfall {
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  received: "Received",
-  gate: "Gate",
-  route: "Route",
-  queue: "Queue",
-  merged: "Merged",
-  start: "Turn",
-  resumed: "Resumed",
-  model: "Model",
-  attempt: "Attempt",
-  approval: "Approval",
-  compaction: "Compaction",
-  block: "Part sent",
-  end: "Turn",
-  delivery: "Delivery",
+  received: t("Received"),
+  gate: t("Access check"),
+  route: t("Route"),
+  queue: t("Queue"),
+  merged: t("Merged"),
+  start: t("Turn"),
+  resumed: t("Resumed"),
+  model: t("Model"),
+  attempt: t("Attempt"),
+  approval: t("Approval"),
+  compaction: t("Compaction"),
+  block: t("Part sent"),
+  end: t("Turn"),
+  delivery: t("Delivery"),
 };
 
 const detail = (step: Step, key: string): unknown => step.details?.[key];
@@ -87,8 +88,8 @@ export const isLive = ({ verdict }: Story): boolean => verdict.level === "wait";
 
 /** What a step is called in a narrow column. */
 export function nameOf(step: Step): string {
-  if (step.kind === "tool") return words(step, "name") ?? "Tool";
-  if (step.kind === "hook") return words(step, "pluginId") ?? "Plugin";
+  if (step.kind === "tool") return words(step, "name") ?? t("Tool");
+  if (step.kind === "hook") return words(step, "pluginId") ?? t("Plugin");
   if (step.kind === "model" || step.kind === "attempt") return words(step, "model") ?? NAMES[step.kind]!;
   return NAMES[step.kind] ?? step.kind;
 }
@@ -97,7 +98,7 @@ export function nameOf(step: Step): string {
 export function tokensNote(step: Step): string {
   if (step.kind !== "model" || detail(step, "failed") === true) return "";
   const taken = (figure(step, "input") ?? 0) + (figure(step, "cacheRead") ?? 0) + (figure(step, "cacheWrite") ?? 0);
-  return `${tokens(taken)} in, ${tokens(figure(step, "output") ?? 0)} out`;
+  return t`${tokens(taken)} in, ${tokens(figure(step, "output") ?? 0)} out`;
 }
 
 /** What a tool was asked, and how it went where that is not well. */
@@ -159,7 +160,7 @@ export function waterfallOf(story: Story, { now, quiet = false }: { readonly now
       open,
       ...(first !== undefined && first > start ? { first: Math.min(first, end) } : {}),
       bad: isBad(step),
-      note: step.kind === "start" ? (ended?.text.replace(/^turn ended: /, "") ?? "goes on") : noteOf(step),
+      note: step.kind === "start" ? (ended?.text.replace(/^turn ended: /, "") ?? t("in progress")) : noteOf(step),
       step,
       parts: steps.filter(({ parent }) => parent === index),
     };
@@ -185,20 +186,20 @@ function lastOfTurn(rows: readonly TraceRow[]): number {
 
 /** Of an answer that is being written nothing is on disk: since the last step the model has been asked. */
 function waiting(known: number, began: number, present: number): TraceRow {
-  const text = "the model is being asked";
+  const text = t("waiting for the model");
   const step: Step = { at: known, kind: "model", text, lane: "model" };
   return {
     index: -1,
     depth: 1,
     tone: "model",
-    name: "Model",
+    name: t("Model"),
     text,
     start: known - began,
     end: present,
     point: false,
     open: true,
     bad: false,
-    note: "under way",
+    note: t("in progress"),
     step,
     parts: [],
   };

@@ -5,7 +5,7 @@ import { channelOf, filtered, startPlace, startText, storyMs, storyPlace, storyT
 const T = Date.UTC(2026, 0, 2, 3, 4, 5);
 const steps: Step[] = [
   { at: T, kind: "received", text: "message over telegram", lane: "arrival" },
-  { at: T, kind: "hook", text: "before_dispatch of guard: nothing to say", lane: "plugins", details: { decision: "ok" } },
+  { at: T, kind: "hook", text: "before_dispatch by guard: no action", lane: "plugins", details: { decision: "ok" } },
   { at: T + 1200, ms: 340, kind: "model", text: "acme/m1: 10 tokens in, 5 out", lane: "model" },
   { at: T + 2000, ms: 2000, kind: "end", text: "turn ended: answered", lane: "turn" },
 ];
@@ -19,10 +19,10 @@ const story: Story = {
 test("as text: the verdict, what to do, and each step that tells something", () => {
   expect(storyText(story).split("\n")).toEqual([
     "in:42 (4711): failed: no key",
-    "To do: add a key",
-    "Asked: What is the time?",
+    "What to do: add a key",
+    "Message: What is the time?",
     "Session: agent:main:main",
-    "Began: 2026-01-02T03:04:05.000Z",
+    "Started: 2026-01-02T03:04:05.000Z",
     "",
     "+   0.000 s  received    message over telegram",
     "+   1.200 s  model       acme/m1: 10 tokens in, 5 out (340 ms)",
@@ -52,7 +52,7 @@ test("a list is narrowed by outcome and channel", () => {
 test("lengths of time in the verdict are written as everywhere else on the page", () => {
   const said = (text: string): string => verdictText({ ...story, verdict: { ...story.verdict, text } });
   expect(said("answered after 283ms")).toBe("Answered after 283 ms");
-  expect(said("is being answered, for 1m 20s")).toBe("Is being answered, for 1 min 20 s");
+  expect(said("in progress for 1m 20s")).toBe("In progress for 1 min 20 s");
   expect(said("failed after 2h: HTTP 503s came, 5m each")).toBe("Failed after 2 h: HTTP 503s came, 5m each");
 });
 

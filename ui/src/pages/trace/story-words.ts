@@ -2,6 +2,7 @@ import { duration } from "../../base/figures.ts";
 import { place } from "../../shell/router.ts";
 import { askedOf } from "./step-facts.ts";
 import { isQuiet, type Step, type Story } from "./story-rows.ts";
+import { t } from "../../words/words.ts";
 
 const WORDS: Readonly<Record<string, string>> = { hook: "plugin", start: "turn", end: "turn" };
 
@@ -40,10 +41,10 @@ export function storyText(story: Story): string {
   const from = steps[0]?.at ?? 0;
   return [
     `${storyName(story)}: ${verdict.text}`,
-    ...(verdict.todo === undefined ? [] : [`To do: ${verdict.todo}`]),
-    ...(about.asked === undefined ? [] : [`Asked: ${about.asked}`]),
-    ...(about.sessionKey === undefined ? [] : [`Session: ${about.sessionKey}`]),
-    ...(steps.length === 0 ? [] : [`Began: ${new Date(from).toISOString()}`, ""]),
+    ...(verdict.todo === undefined ? [] : [t`What to do: ${verdict.todo}`]),
+    ...(about.asked === undefined ? [] : [t`Message: ${about.asked}`]),
+    ...(about.sessionKey === undefined ? [] : [t`Session: ${about.sessionKey}`]),
+    ...(steps.length === 0 ? [] : [t`Started: ${new Date(from).toISOString()}`, ""]),
     ...steps.filter((step) => !isQuiet(step)).map((step) => lineOf(step, from)),
   ].join("\n");
 }
@@ -55,15 +56,15 @@ export function storyMs({ steps }: Story): number {
 }
 
 export const OUTCOMES: Readonly<Record<string, string>> = {
-  answered: "Answered",
-  silent: "Silent on purpose",
-  refused: "Refused",
-  failed: "Failed",
-  merged: "Merged",
-  cancelled: "Stopped",
-  waiting: "Waits",
-  running: "In progress",
-  delivery: "Delivery",
+  answered: t("Answered"),
+  silent: t("Intentionally silent"),
+  refused: t("Refused"),
+  failed: t("Failed"),
+  merged: t("Merged"),
+  cancelled: t("Stopped"),
+  waiting: t("Waiting"),
+  running: t("In progress"),
+  delivery: t("Delivery"),
 };
 
 /** What a list is narrowed to. */
@@ -75,13 +76,13 @@ export interface StoryFilter {
 type StartKind = NonNullable<Story["about"]["start"]>["kind"];
 
 const STARTS: Readonly<Record<StartKind, string>> = {
-  job: "scheduled job",
-  hook: "internal hook",
+  job: t("scheduled job"),
+  hook: t("internal hook"),
   heartbeat: "heartbeat",
   webhook: "webhook",
   subagent: "sub-agent",
-  report: "sub-agent result",
-  session: "another session",
+  report: t("sub-agent result"),
+  session: t("another session"),
   command: "command",
 };
 

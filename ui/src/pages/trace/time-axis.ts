@@ -1,3 +1,6 @@
+import { decimal } from "../../base/figures.ts";
+import { t } from "../../words/words.ts";
+
 /** The part of a story that is seen, in milliseconds since its beginning. */
 export interface TimeView {
   readonly from: number;
@@ -64,14 +67,14 @@ export const atOf = (x: number, view: TimeView, width: number): number => view.f
 /** How a tick is written, by the step between ticks. */
 function labelOf(at: number, step: number): string {
   if (at === 0) return "0";
-  if (step >= 3_600_000) return `${(at / 3_600_000).toFixed(step % 3_600_000 === 0 ? 0 : 1)} h`;
-  if (step >= 60_000) return `${Math.round(at / 60_000)} min`;
+  if (step >= 3_600_000) return t`${decimal(at / 3_600_000, step % 3_600_000 === 0 ? 0 : 1)} h`;
+  if (step >= 60_000) return t`${Math.round(at / 60_000)} min`;
   if (at >= 60_000 || step >= 1000) {
     const seconds = at / 1000;
-    return seconds >= 60 ? `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}` : `${seconds.toFixed(0)} s`;
+    return seconds >= 60 ? `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}` : t`${decimal(seconds, 0)} s`;
   }
-  if (step >= 100) return `${(at / 1000).toFixed(1)} s`;
-  return at >= 1000 ? `${(at / 1000).toFixed(step >= 10 ? 2 : 3)} s` : `${at} ms`;
+  if (step >= 100) return t`${decimal(at / 1000, 1)} s`;
+  return at >= 1000 ? t`${decimal(at / 1000, step >= 10 ? 2 : 3)} s` : t`${at} ms`;
 }
 
 /** Ticks at round times, at least `spacing` pixels apart. */

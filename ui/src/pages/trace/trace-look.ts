@@ -15,18 +15,14 @@ export const traceLook = css`
     padding: 0;
     overflow: hidden;
   }
-  .filters select {
+  .filters {
+    gap: 8px;
+  }
+  .filters oc-select {
     width: auto;
-    min-width: 150px;
+    min-width: 140px;
   }
-  .back {
-    display: inline-flex;
-    align-items: center;
-    gap: 4px;
-    font-size: 14px;
-    text-decoration: none;
-  }
-  .head {
+  .story {
     display: flex;
     flex-direction: column;
     gap: 10px;
@@ -41,7 +37,7 @@ export const traceLook = css`
     margin: 0;
   }
   dt {
-    font-size: 12.5px;
+    font-size: var(--type-small);
     color: var(--ink-faint);
   }
   dd {
@@ -66,11 +62,11 @@ export const traceLook = css`
     padding-top: 10px;
     border-top: 1px solid var(--line);
     gap: 4px 16px;
-    font-size: 12.5px;
+    font-size: var(--type-small);
     color: var(--ink-soft);
   }
   .legend label {
-    font-size: 12.5px;
+    font-size: var(--type-small);
     gap: 6px;
   }
   .key {
@@ -110,11 +106,11 @@ export const traceLook = css`
       grid-template-columns: minmax(0, 1fr);
     }
   }
-  @media (max-width: 720px) {
+  @media (max-width: 760px) {
     .filters {
       width: 100%;
     }
-    .filters select {
+    .filters oc-select {
       flex: 1;
       min-width: 0;
     }

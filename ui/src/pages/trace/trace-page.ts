@@ -1,8 +1,14 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { query, state } from "lit/decorators.js";
+import { copyText } from "../../base/copy-text.ts";
+import { saveFile } from "../../base/save-file.ts";
 import { failureText } from "../../link/failure.ts";
-import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
+import { emptyLook, emptyState } from "../../parts/empty.ts";
+import { pageHead, pageHeadLook } from "../../parts/page-head.ts";
+import "../../parts/select.ts";
+import { failedNote } from "../../parts/page-look.ts";
+import { skeleton, skeletonLook } from "../../parts/skeleton.ts";
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import { wholeText } from "../chat/model/again.ts";
@@ -10,12 +16,13 @@ import "./run-list.ts";
 import "./step-panel.ts";
 import { gaveOf } from "./step-facts.ts";
 import { isLive, waterfallOf, type Story, type TraceRow } from "./story-rows.ts";
-import { channelOf, filtered, OUTCOMES, storyName, storyPlace, storyText, verdictText } from "./story-words.ts";
-import { storyHead } from "./story-head.ts";
+import { channelOf, filtered, OUTCOMES, storyName, storyPlace, storyText, storyTitle, verdictText } from "./story-words.ts";
+import { storyActions, storyHead } from "./story-head.ts";
 import { traceLook } from "./trace-look.ts";
-import { pictureOf, saveFile } from "./trace-picture.ts";
+import { pictureOf } from "./trace-picture.ts";
 import "./waterfall.ts";
 import type { WaterfallChart } from "./waterfall.ts";
+import { locale, t } from "../../words/words.ts";
 
 const LISTED = 50;
 const LIST_MS = 5000;
@@ -23,7 +30,7 @@ const LIVE_MS = 1000;
 
 /** What became of messages: recent runs, and one of them over time. */
 export class TracePage extends Page {
-  static override styles = [sheet, traceLook];
+  static override styles = [sheet, pageHeadLook, emptyLook, skeletonLook, traceLook];
   @state() private stories: readonly Story[] | undefined;
   @state() private failure: string | undefined;
   @state() private chosen: number | undefined;
@@ -80,47 +87,55 @@ export class TracePage extends Page {
 
   protected override render(): TemplateResult {
     if (!this.context.link.has("why")) {
-      return html`<div class="page stack">
-        <h1>Trace</h1>
-        <p class="note">This gateway does not offer traces to this browser.</p>
-      </div>`;
+      return html`${pageHead({ title: t("Trace") })}
+        <div class="page stack">
+          <p class="note">${t("Traces are not available in this browser: the gateway does not offer them.")}</p>
+        </div>`;
     }
-    return html`<div class="page wide stack">${this.what === undefined ? this.list() : this.one()}</div>`;
+    return this.what === undefined ? this.list() : this.one();
   }
 
   private list(): TemplateResult {
     const { stories } = this;
     const filter = { outcome: this.route.query.get("outcome") ?? undefined, channel: this.route.query.get("channel") ?? undefined };
     const shown = filtered(stories ?? [], filter);
-    return html`<div class="row wrap">
-        <h1 class="grow">Trace</h1>
-        ${this.filters(stories ?? [], filter)}
-      </div>
-      ${
-        this.session === undefined
-          ? nothing
-          : html`<p class="row wrap soft">
-              Of the session <span class="mono">${this.session}</span> <a href=${place("trace")}>All sessions</a>
-              <a href=${place("chat", [this.session])}>Go to Chat</a>
-            </p>`
-      }
-      ${
-        this.failure !== undefined && !stories
-          ? this.session === undefined
-            ? html`<p class="note bad">${this.failure}</p>`
-            : html`<p class="card soft">No runs of this session are stored. Send a message, and its run appears here.</p>`
-          : stories === undefined
+    return html`${pageHead({ title: t("Trace"), actions: this.filters(stories ?? [], filter) })}
+      <div class="page wide stack">
+        ${
+          this.session === undefined
             ? nothing
-            : shown.length === 0
-              ? html`<p class="card soft">
-                  ${stories.length === 0 ? "No run yet. Send a message in the chat or over a channel, and it appears here." : "No matching runs"}
-                </p>`
-              : html`<div class="card flush"><oc-run-list .stories=${shown} .now=${this.now}></oc-run-list></div>
-                  <p class="faint">
-                    The last ${stories.length} messages${stories.length < LISTED ? ", all that are kept" : ""}. Of other ones: <code>openclaw why</code>, or the
-                    trace sign beside an answer in the chat.
-                  </p>`
-      }`;
+            : html`<p class="row wrap soft">
+                ${t("Runs of session")} <span class="mono">${this.session}</span> <a href=${place("trace")}>${t("All sessions")}</a>
+                <a href=${place("chat", [this.session])}>${t("Go to Chat")}</a>
+              </p>`
+        }
+        ${
+          this.failure !== undefined && !stories
+            ? this.session === undefined
+              ? failedNote(this.failure, () => void this.load())
+              : emptyState({ icon: "trace", title: t("No runs yet"), text: t("No runs are stored for this session. Send a message to see its run here.") })
+            : stories === undefined
+              ? skeleton(8)
+              : shown.length === 0
+                ? stories.length === 0
+                  ? emptyState({
+                      icon: "trace",
+                      title: t("No runs yet"),
+                      text: t("Send a message in the chat or through a channel to see its run here."),
+                      action: html`<a class="button" href="chat">${t("Start a chat")}</a>`,
+                    })
+                  : emptyState({
+                      icon: "search",
+                      title: t("No matching runs"),
+                      action: html`<a class="button" href=${place("trace", [], { session: this.session })}>${t("Clear filters")}</a>`,
+                    })
+                : html`<div class="card flush"><oc-run-list .stories=${shown} .now=${this.now}></oc-run-list></div>
+                    <p class="faint">
+                      ${t`The last ${stories.length} messages${stories.length < LISTED ? t(", all that are stored") : ""}. For others, use`}
+                      <code>openclaw why</code>${t(", or the trace icon beside an answer in the chat.")}
+                    </p>`
+        }
+      </div>`;
   }
 
   private filters(stories: readonly Story[], filter: { readonly outcome: string | undefined; readonly channel: string | undefined }): TemplateResult {
@@ -129,73 +144,68 @@ export class TracePage extends Page {
     const go = (change: Readonly<Record<string, string | undefined>>): void =>
       this.context.router.go(place("trace", [], { session: this.session, ...filter, ...change }), { replace: true });
     const choice = (name: "outcome" | "channel", label: string, all: string, values: readonly string[], word: (value: string) => string): TemplateResult =>
-      html`<select aria-label=${label} @change=${(event: Event) => go({ [name]: (event.target as HTMLSelectElement).value || undefined })}>
-        <option value="" ?selected=${filter[name] === undefined}>${all}</option>
-        ${values.map((value) => html`<option value=${value} ?selected=${filter[name] === value}>${word(value)}</option>`)}
-      </select>`;
+      html`<oc-select
+        label=${label}
+        .value=${filter[name] ?? ""}
+        .options=${[{ value: "", label: all }, ...values.map((value) => ({ value, label: word(value) }))]}
+        @choose=${(event: CustomEvent<string>) => go({ [name]: event.detail || undefined })}
+      ></oc-select>`;
     return html`<div class="row filters">
-      ${choice("outcome", "Outcome", "Every outcome", outcomes, (name) => OUTCOMES[name] ?? name)}
-      ${choice("channel", "Channel", "Every channel", filter.channel === undefined || channels.includes(filter.channel) ? channels : [...channels, filter.channel], (name) => name)}
+      ${choice("outcome", t("Outcome"), t("All outcomes"), outcomes, (name) => OUTCOMES[name] ?? name)}
+      ${choice("channel", t("Channel"), t("All channels"), filter.channel === undefined || channels.includes(filter.channel) ? channels : [...channels, filter.channel], (name) => name)}
     </div>`;
   }
 
   private one(): TemplateResult {
     const story = this.stories?.[0];
-    const back = html`<p>
-      <a class="back" href=${place("trace", [], { session: story?.about.sessionKey })}
-        >${icon("left", 14)} ${story?.about.sessionKey ? "Runs of this session" : "Recent runs"}</a
-      >
-    </p>`;
+    const parent = { title: t("Trace"), href: place("trace", [], { session: story?.about.sessionKey }) };
     if (!story)
-      return html`${back}${
-        this.failure === undefined
-          ? nothing
-          : html`<h1>Nothing found</h1>
-              <p class="note warn">${this.failure}</p>`
-      }`;
+      return html`${pageHead({ title: this.failure === undefined ? (this.what ?? "") : t("Nothing found"), parent })}
+        <div class="page wide stack">${this.failure === undefined ? skeleton(8) : html`<p class="note warn">${this.failure}</p>`}</div>`;
     const waterfall = waterfallOf(story, { now: this.now, quiet: this.quiet });
     const row = waterfall.rows.find(({ index }) => index === this.chosen);
-    return html`${back}${storyHead(story, {
-        now: this.now,
-        copy: () => void this.copy(storyText(story), "Copied"),
-        save: () => void this.save(story),
-        stop: this.stopOf(story),
-      })}
-      <div class="both ${row ? "open" : ""}">
-        <div class="card chart">
-          <oc-waterfall .waterfall=${waterfall} .chosen=${this.chosen} @step=${this.choose}></oc-waterfall>
-          ${this.legend(waterfall.rows, waterfall.quiet)}
+    const acts = { copy: () => void this.copy(storyText(story), t("Copied")), save: () => void this.save(story), stop: this.stopOf(story) };
+    return html`${pageHead({ title: storyTitle(story), parent, actions: storyActions(story, acts) })}
+      <div class="page wide stack">
+        ${storyHead(story, this.now)}
+        <div class="both ${row ? "open" : ""}">
+          <div class="card chart">
+            <oc-waterfall .waterfall=${waterfall} .chosen=${this.chosen} @step=${this.choose}></oc-waterfall>
+            ${this.legend(waterfall.rows, waterfall.quiet)}
+          </div>
+          ${
+            row
+              ? html`<oc-step-panel
+                  .row=${row}
+                  .whole=${this.whole !== undefined && this.whole.seq === gaveOf(row.step)?.seq ? this.whole.text : undefined}
+                  @close=${() => (this.chosen = undefined)}
+                  @copy=${() => void this.copy(JSON.stringify(row.step, undefined, 2), t("Step copied"))}
+                  @zoom=${() => this.chart?.focusOn(row)}
+                  @whole=${({ detail: seq }: CustomEvent<number>) => void this.fetchWhole(story, seq)}
+                ></oc-step-panel>`
+              : nothing
+          }
         </div>
         ${
-          row
-            ? html`<oc-step-panel
-                .row=${row}
-                .whole=${this.whole !== undefined && this.whole.seq === gaveOf(row.step)?.seq ? this.whole.text : undefined}
-                @close=${() => (this.chosen = undefined)}
-                @copy=${() => void this.copy(JSON.stringify(row.step, undefined, 2), "The step is copied.")}
-                @zoom=${() => this.chart?.focusOn(row)}
-                @whole=${({ detail: seq }: CustomEvent<number>) => void this.fetchWhole(story, seq)}
-              ></oc-step-panel>`
-            : nothing
+          story.others.length === 0
+            ? nothing
+            : html`<p class="soft">
+                ${t("Also:")} ${story.others.map(({ inboxId }) => html`<a href=${place("trace", [`in:${inboxId}`])}>${t`in:${inboxId}`}</a> `)}
+              </p>`
         }
-      </div>
-      ${
-        story.others.length === 0
-          ? nothing
-          : html`<p class="soft">Also: ${story.others.map(({ inboxId }) => html`<a href=${place("trace", [`in:${inboxId}`])}>in:${inboxId}</a> `)}</p>`
-      }`;
+      </div>`;
   }
 
   private legend(rows: readonly TraceRow[], quiet: number): TemplateResult {
     const used = new Set(rows.map(({ tone }) => tone));
     const names = {
-      queue: "waits",
-      plugins: "plugin",
-      model: "model (pale: until the first token)",
-      tools: "tool",
-      compaction: "compaction",
-      delivery: "delivery",
-      attempt: "failed",
+      queue: t("waiting"),
+      plugins: t("plugin"),
+      model: t("model (pale: until the first token)"),
+      tools: t("tool"),
+      compaction: t("compaction"),
+      delivery: t("delivery"),
+      attempt: t("failed"),
     } as const;
     return html`<div class="row wrap legend">
       ${Object.entries(names).map(([tone, name]) => (used.has(tone as TraceRow["tone"]) ? html`<span class="key"><span class="dot ${tone}"></span>${name}</span>` : nothing))}
@@ -204,7 +214,7 @@ export class TracePage extends Page {
         quiet === 0
           ? nothing
           : html`<label class="row"
-              ><input type="checkbox" .checked=${this.quiet} @change=${() => (this.quiet = !this.quiet)} />Plugins with nothing to say (${quiet})</label
+              ><input type="checkbox" .checked=${this.quiet} @change=${() => (this.quiet = !this.quiet)} />${t`Plugins without effect (${quiet})`}</label
             >`
       }
     </div>`;
@@ -224,21 +234,21 @@ export class TracePage extends Page {
 
   private stopOf({ verdict, about: { sessionKey, turnId } }: Story): (() => void) | undefined {
     if (verdict.outcome !== "running" || sessionKey === undefined || turnId === undefined || !this.context.link.may("operator.write")) return undefined;
-    return () => void this.attempt(() => this.context.link.request("chat.abort", { sessionKey, runId: turnId }), "The run is stopped.");
+    return () => void this.attempt(() => this.context.link.request("chat.abort", { sessionKey, runId: turnId }), t("Run stopped"));
   }
 
   private copy(text: string, done: string): Promise<void> {
-    return this.attempt(() => navigator.clipboard.writeText(text), done).then(() => undefined);
+    return this.attempt(() => copyText(text), done).then(() => undefined);
   }
 
   private async save(story: Story): Promise<void> {
     const picture = this.chart?.picture;
     if (!picture) return;
     const { about, steps } = story;
-    const began = steps[0] ? new Date(steps[0].at).toLocaleString() : "";
+    const began = steps[0] ? new Date(steps[0].at).toLocaleString(locale) : "";
     const subtitle = [storyName(story), about.sessionKey, began].filter((part) => part !== undefined && part !== "").join(" · ");
-    const png = await this.attempt(() => pictureOf(picture, { title: verdictText(story), subtitle }), "The picture is saved.");
-    if (png) saveFile(png, `trace-${storyPlace(story).replace(/[^\w-]+/g, "-")}.png`);
+    const png = await this.attempt(() => pictureOf(picture, { title: verdictText(story), subtitle }), t("Image saved"));
+    if (png) saveFile(`trace-${storyPlace(story).replace(/[^\w-]+/g, "-")}.png`, "image/png", [png]);
   }
 }
 customElements.define("oc-trace-page", TracePage);

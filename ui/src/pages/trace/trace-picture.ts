@@ -89,12 +89,3 @@ export async function pictureOf(chart: SVGSVGElement, about: PictureWords): Prom
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made"))), "image/png");
   });
 }
-
-/** Lets the user download a file. */
-export function saveFile(blob: Blob, name: string): void {
-  const link = document.createElement("a");
-  const url = URL.createObjectURL(blob);
-  Object.assign(link, { href: url, download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}

@@ -1,4 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
+import { plural } from "../../base/figures.ts";
+import { locale, t } from "../../words/words.ts";
 
 const MOST_ITEMS = 100;
 const WORDS = /(?<=[a-z0-9])(?=[A-Z])/;
@@ -12,7 +14,8 @@ function shown(key: string, value: string | number | boolean | null): string {
   if (value === true) return "yes";
   if (value === false) return "no";
   if (value === null) return "none";
-  if (typeof value === "number") return isMoment(key, value) ? new Date(value).toLocaleString() : value.toLocaleString(undefined, { maximumFractionDigits: 6 });
+  if (typeof value === "number")
+    return isMoment(key, value) ? new Date(value).toLocaleString(locale) : value.toLocaleString(locale, { maximumFractionDigits: 6 });
   return value;
 }
 
@@ -21,7 +24,7 @@ export function valueTree(value: unknown, key = ""): TemplateResult | typeof not
   if (value === undefined) return nothing;
   if (typeof value !== "object" || value === null) return html`<span class="mono">${shown(key, value as string | number | boolean | null)}</span>`;
   const entries = Object.entries(value).slice(0, MOST_ITEMS);
-  if (entries.length === 0) return html`<span class="soft">empty</span>`;
+  if (entries.length === 0) return html`<span class="soft">${t("empty")}</span>`;
   return html`<dl>
     ${entries.map(([name, one]) => {
       const nested = typeof one === "object" && one !== null;
@@ -30,7 +33,9 @@ export function valueTree(value: unknown, key = ""): TemplateResult | typeof not
           ${
             nested
               ? html`<details>
-                  <summary>${Array.isArray(one) ? `${one.length} items` : `${Object.keys(one as object).length} fields`}</summary>
+                  <summary>
+                    ${Array.isArray(one) ? plural(one.length, t("item"), t("items")) : plural(Object.keys(one as object).length, t("field"), t("fields"))}
+                  </summary>
                   ${valueTree(one, name)}
                 </details>`
               : valueTree(one, name)

@@ -18,12 +18,12 @@ export const waterfallLook = css`
     cursor: grab;
   }
   text {
-    font-size: 12.5px;
+    font-size: var(--type-small);
     fill: var(--ink);
   }
   text.axis,
   text.note {
-    font-size: 11.5px;
+    font-size: var(--type-micro);
     fill: var(--ink-faint);
     font-variant-numeric: tabular-nums;
   }
@@ -111,7 +111,7 @@ export const waterfallLook = css`
     z-index: 5;
     max-width: min(380px, 92%);
     padding: 8px 12px;
-    font-size: 13px;
+    font-size: var(--type-ui);
     background: var(--raised);
     border: 1px solid var(--line-strong);
     border-radius: var(--radius-small);

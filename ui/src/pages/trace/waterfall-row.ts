@@ -2,6 +2,7 @@ import { nothing, svg, type SVGTemplateResult } from "lit";
 import { duration } from "../../base/figures.ts";
 import type { TraceRow } from "./story-rows.ts";
 import { xOf, type TimeView } from "./time-axis.ts";
+import { t } from "../../words/words.ts";
 
 /** Where things are on a waterfall of some width. */
 export interface Frame {
@@ -62,7 +63,7 @@ const isInside = ({ first, tone, note }: TraceRow, long: number): boolean =>
 
 /** A row in words, for those who cannot see it. */
 export const rowWords = (row: TraceRow): string =>
-  `${row.name}: ${row.text}${row.point ? "" : `, ${duration(row.end - row.start)}`}, after ${duration(row.start)}`;
+  t`${row.name}: ${row.text}${row.point ? "" : `, ${duration(row.end - row.start)}`}, after ${duration(row.start)}`;
 
 function bars(row: TraceRow, frame: Frame, y: number): SVGTemplateResult | typeof nothing {
   const width = timeWidth(frame);

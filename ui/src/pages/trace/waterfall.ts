@@ -4,10 +4,12 @@ import { duration } from "../../base/figures.ts";
 import { icon } from "../../look/icons.ts";
 import { sheet } from "../../look/sheet.ts";
 import { ChartWidth } from "../../parts/chart-width.ts";
+import "../../parts/tip.ts";
 import type { TraceRow, Waterfall } from "./story-rows.ts";
 import { atOf, focused, isWhole, panned, ticksOf, wholeView, xOf, zoomed, type TimeView } from "./time-axis.ts";
 import { waterfallLook } from "./waterfall-look.ts";
 import { EDGE, frameOf, rowPicture, rowWords, timeWidth, tookWords, type Frame } from "./waterfall-row.ts";
+import { t } from "../../words/words.ts";
 
 const ZOOM = 1.6;
 /** A drag of fewer pixels is a click. */
@@ -180,9 +182,9 @@ export class WaterfallChart extends LitElement {
     if (!this.hovered) return nothing;
     const { row } = this.hovered;
     return html`<div class="tip" aria-hidden="true">
-      <strong>${row.name}</strong> <span class="soft">${`${tookWords(row)}${row.open ? " so far" : ""}`}</span>
+      <strong>${row.name}</strong> <span class="soft">${`${tookWords(row)}${row.open ? t(" so far") : ""}`}</span>
       <div>${row.text}</div>
-      <div class="soft">begins after ${duration(row.start)}${row.first === undefined ? "" : `, ${firstWords(row, row.first)}`}</div>
+      <div class="soft">${t`starts after ${duration(row.start)}${row.first === undefined ? "" : `, ${firstWords(row, row.first)}`}`}</div>
     </div>`;
   }
 
@@ -190,23 +192,27 @@ export class WaterfallChart extends LitElement {
     const { frame } = this;
     const { rows } = this.waterfall;
     const bottom = frame.axis + rows.length * frame.rowHeight;
-    return html`<div class="row tools" role="toolbar" aria-label="Zoom">
-        <button class="small icon" aria-label="Show less, larger" title="Zoom in (+, or Ctrl and the wheel)" @click=${() => this.zoom(ZOOM)}>
-          ${icon("plus", 15)}
-        </button>
-        <button class="small icon" aria-label="Show more, smaller" title="Zoom out (-)" ?disabled=${!this.view} @click=${() => this.zoom(1 / ZOOM)}>
-          ${minus}
-        </button>
-        <button class="small icon" aria-label="Earlier" title="Earlier (left)" ?disabled=${!this.view} @click=${() => this.pan(-0.4)}>
-          ${icon("left", 15)}
-        </button>
-        <button class="small icon" aria-label="Later" title="Later (right)" ?disabled=${!this.view} @click=${() => this.pan(0.4)}>${icon("right", 15)}</button>
-        <button class="small" title="Show all of it (0)" ?disabled=${!this.view} @click=${() => (this.view = undefined)}>Reset zoom</button>
+    return html`<div class="row tools" role="toolbar" aria-label=${t("Zoom")}>
+        <oc-tip text=${t("Zoom in (+ or Ctrl + mouse wheel)")}
+          ><button class="small icon" aria-label=${t("Zoom in")} @click=${() => this.zoom(ZOOM)}>${icon("plus", 15)}</button></oc-tip
+        >
+        <oc-tip text=${t("Zoom out (-)")}
+          ><button class="small icon" aria-label=${t("Zoom out")} ?disabled=${!this.view} @click=${() => this.zoom(1 / ZOOM)}>${minus}</button></oc-tip
+        >
+        <oc-tip text=${t("Earlier (left arrow)")}
+          ><button class="small icon" aria-label=${t("Earlier")} ?disabled=${!this.view} @click=${() => this.pan(-0.4)}>${icon("left", 15)}</button></oc-tip
+        >
+        <oc-tip text=${t("Later (right arrow)")}
+          ><button class="small icon" aria-label=${t("Later")} ?disabled=${!this.view} @click=${() => this.pan(0.4)}>${icon("right", 15)}</button></oc-tip
+        >
+        <oc-tip text=${t("Reset zoom (0)")}
+          ><button class="small" ?disabled=${!this.view} @click=${() => (this.view = undefined)}>${t("Reset zoom")}</button></oc-tip
+        >
       </div>
       <svg
         class="chart ${this.view ? "zoomed" : ""}"
         role="group"
-        aria-label="Steps over time"
+        aria-label=${t("Steps over time")}
         width=${frame.width}
         height=${bottom + 6}
         viewBox="0 0 ${frame.width} ${bottom + 6}"
@@ -237,4 +243,4 @@ customElements.define("oc-waterfall", WaterfallChart);
 const minus = svg`<svg width="15" height="15" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" aria-hidden="true"><path d="M5 12h14"/></svg>`;
 
 const firstWords = ({ start, step }: TraceRow, first: number): string =>
-  step.kind === "delivery" ? `last attempt after ${duration(first - start)}` : `first token after ${duration(first - start)}`;
+  step.kind === "delivery" ? t`last attempt after ${duration(first - start)}` : t`first token after ${duration(first - start)}`;

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, win32 } from "node:path";
 
 /** Everything that goes into a service file. */
 export interface ServiceFacts {
@@ -24,7 +24,7 @@ type Line = readonly [command: string, ...args: string[]];
 
 /** A service of this platform: its file, and the commands that make the platform know it. */
 export interface ServiceDefinition {
-  readonly kind: "systemd" | "launchd";
+  readonly kind: "systemd" | "launchd" | "schtasks";
   readonly label: string;
   readonly file: string;
   readonly content: string;
@@ -151,7 +151,7 @@ function systemd(facts: ServiceFacts): ServiceDefinition {
     stop: [control("stop", label)],
     restart: [control("restart", label)],
     show: control("show", label, "--property=LoadState,ActiveState,SubState,MainPID,ExecMainStatus"),
-    hint: "to keep it running while you are logged out: loginctl enable-linger",
+    hint: "To keep it running while you are logged out: loginctl enable-linger",
   };
 }
 
@@ -180,8 +180,63 @@ function launchd(facts: ServiceFacts): ServiceDefinition {
   };
 }
 
+/** A value in a command file: a percent sign would be a variable, and a quotation mark would end it. */
+const cmdValue = (text: string): string => text.replaceAll("%", "%%").replaceAll('"', "");
+
+/** Lines end as Windows wants them. */
+function cmdFile(facts: ServiceFacts, label: string): string {
+  const profile = nameOf(facts);
+  const variables: readonly (readonly [string, string])[] = [
+    ...(profile === undefined ? [] : ([["OPENCLAW_PROFILE", profile]] as const)),
+    ["OPENCLAW_STATE_DIR", facts.stateDir],
+    ["OPENCLAW_CONFIG_PATH", facts.configPath],
+    ...(facts.node ? [] : ([["OPENCLAW_GATEWAY_PORT", String(facts.port)]] as const)),
+    ...(facts.token === undefined ? [] : ([["OPENCLAW_GATEWAY_TOKEN", facts.token]] as const)),
+    ["OPENCLAW_TASK_NAME", label],
+    ["OPENCLAW_SERVICE_MARKER", "openclaw"],
+    ["OPENCLAW_SERVICE_KIND", kindOf(facts)],
+    ["OPENCLAW_SERVICE_VERSION", facts.version],
+  ];
+  const lines = [
+    `rem ${titleOf(facts)} (v${facts.version})`,
+    `cd /d "${cmdValue(facts.home)}"`,
+    ...variables.map(([name, value]) => `set "${name}=${cmdValue(value)}"`),
+    commandLine(facts)
+      .map((word) => `"${cmdValue(word)}"`)
+      .join(" "),
+    "",
+  ];
+  // The file is UTF-8; without this, names of folders are read in the code page of the console.
+  const encoding = lines.some((line) => /[^\x20-\x7e]/.test(line)) ? ["chcp 65001 >nul"] : [];
+  return ["@echo off", ...encoding, ...lines].join("\r\n");
+}
+
+/** A task that begins when its user logs on. */
+function schtasks(facts: ServiceFacts): ServiceDefinition {
+  const profile = nameOf(facts);
+  const label = `${titleOf(facts)}${profile === undefined ? "" : ` (${profile})`}`;
+  const file = win32.join(facts.stateDir, `${kindOf(facts)}.cmd`);
+  const task = (action: string, ...args: string[]): Line => ["schtasks", action, "/TN", label, ...args];
+  return {
+    kind: "schtasks",
+    label,
+    file,
+    content: cmdFile(facts, label),
+    stateMark: `set "OPENCLAW_STATE_DIR=${cmdValue(facts.stateDir)}"`,
+    mode: facts.token === undefined ? 0o644 : 0o600,
+    load: [task("/Create", "/TR", `"${file}"`, "/SC", "ONLOGON", "/RL", "LIMITED", "/F"), task("/Run")],
+    unload: [task("/End")],
+    forget: [task("/Delete", "/F")],
+    start: [task("/Run")],
+    stop: [task("/End")],
+    restart: [task("/End"), task("/Run")],
+    show: task("/Query", "/FO", "LIST", "/V"),
+  };
+}
+
 /** The gateway as a service of this platform; undefined where there is none. */
 export function describeService(facts: ServiceFacts): ServiceDefinition | undefined {
   if (facts.platform === "linux") return systemd(facts);
+  if (facts.platform === "win32") return schtasks(facts);
   return facts.platform === "darwin" ? launchd(facts) : undefined;
 }

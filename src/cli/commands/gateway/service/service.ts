@@ -4,6 +4,7 @@ import { AppError, messageOf } from "../../../../base/errors.ts";
 import { packageFolder } from "../../../../base/program-name.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
+import { shellQuote } from "../../../../base/text.ts";
 import { gatewayPort, homeFolder } from "../../../../config/index.ts";
 import { loadFor } from "../../../config-source.ts";
 import type { Io } from "../../../io.ts";
@@ -12,7 +13,7 @@ import { describeService, type ServiceCommand, type ServiceDefinition } from "./
 function packageRoot(from: string): string {
   const root = packageFolder(from);
   if (root !== undefined) return root;
-  throw new AppError("NOT_FOUND", `bin/openclaw was not found above ${from}; a service can only run an installed openclaw`);
+  throw new AppError("NOT_FOUND", `bin/openclaw not found above ${from}; a service needs an installed openclaw`);
 }
 
 /** What a service runs: the package's own runtime, which no update of the system takes away, and its entry. */
@@ -54,7 +55,7 @@ export function requireService(io: Io, flags: ServiceFlags = {}): ServiceDefinit
   if (service) return service;
   throw new AppError(
     "UNAVAILABLE",
-    `services are set up on Linux (systemd) and macOS (launchd), not on ${process.platform}; run \`openclaw gateway\` from a service manager of yours`,
+    `services are supported on Linux (systemd), macOS (launchd) and Windows (tasks), not on ${process.platform}; run \`openclaw gateway\` from your own service manager`,
   );
 }
 
@@ -87,6 +88,12 @@ export async function control(io: Io, commands: readonly ServiceCommand[]): Prom
   return undefined;
 }
 
+/** Restarts a service. What comes before the last command ends it, and fails where nothing runs. */
+export async function restartService(io: Io, { restart }: ServiceDefinition): Promise<string | undefined> {
+  for (const command of restart.slice(0, -1)) await control(io, [command]);
+  return control(io, restart.slice(-1));
+}
+
 /** Services of this user go on when the user logs out. */
 export async function lingers(io: Io): Promise<boolean> {
   const { run } = await import("../../../../base/spawn.ts");
@@ -99,8 +106,13 @@ export async function lingers(io: Io): Promise<boolean> {
   }
 }
 
-/** The same commands for the user's own terminal. */
-export const asText = (commands: readonly ServiceCommand[]): string => commands.map((line) => `  ${line.join(" ")}\n`).join("");
+/** A word of a command in a terminal of Windows: quotation marks inside of a word are single ones where that is possible, which every shell there passes on. */
+const windowsWord = (word: string): string => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : `"${word.replaceAll('"', word.includes("'") ? '\\"' : "'")}"`);
+const posixWord = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word));
+
+/** The commands as they are typed in the user's own terminal. */
+export const commandLines = ({ kind }: Pick<ServiceDefinition, "kind">, commands: readonly ServiceCommand[]): readonly string[] =>
+  commands.map((line) => line.map(kind === "schtasks" ? windowsWord : posixWord).join(" "));
 
 export interface ServiceState {
   readonly loaded: boolean;
@@ -117,7 +129,7 @@ export async function serviceState(io: Io, service: ServiceDefinition): Promise<
   try {
     const { code, stdout, stderr } = await run(command, { args, env: io.env, timeoutMs: 5000, maxOutputBytes: 1_048_576 });
     if (code !== 0) return { loaded: false, running: false, detail: stderr.trim().split("\n")[0] ?? "" };
-    return service.kind === "systemd" ? parseSystemd(stdout) : parseLaunchd(stdout);
+    return { systemd: parseSystemd, launchd: parseLaunchd, schtasks: parseTask }[service.kind](stdout);
   } catch (error) {
     return { loaded: false, running: false, detail: messageOf(error) };
   }
@@ -137,6 +149,11 @@ export function parseSystemd(text: string): ServiceState {
     ...(pid > 0 ? { pid } : {}),
     detail: `${facts["ActiveState"] ?? "unknown"} (${facts["SubState"] ?? "unknown"}), last exit ${facts["ExecMainStatus"] ?? "unknown"}`,
   };
+}
+
+export function parseTask(text: string): ServiceState {
+  const value = (name: string): string | undefined => new RegExp(`^${name}:\\s*(.+?)\\s*$`, "m").exec(text)?.[1];
+  return { loaded: true, running: value("Status") === "Running", detail: `${value("Status") ?? "unknown"}, last exit ${value("Last Result") ?? "unknown"}` };
 }
 
 export function parseLaunchd(text: string): ServiceState {

@@ -18,25 +18,25 @@ async function takeOver(io: Io, view: AuthView, result: ProviderAuthResult): Pro
 
 async function setDefault(io: Io, model: string | undefined, provider: string): Promise<void> {
   if (model === undefined) {
-    io.err(`${provider} names no default model; choose one with: openclaw models set ${provider}/<model>\n`);
+    io.err(`${provider} has no default model; choose one with: openclaw models set ${provider}/<model>\n`);
     return;
   }
   await editConfig(io, { kind: "patch", value: { agents: { defaults: { model: { primary: model } } } } }, "cli models auth login");
-  io.out(`the default model is ${model}\n`);
+  io.out(`Default model: ${model}\n`);
 }
 
 export const login = defineCommand({
   options: {
-    provider: { type: "string", value: "id", help: "where to log in" },
-    method: { type: "string", value: "id", help: "a plugin's way to log in; without a plugin: browser or device" },
-    "set-default": { type: "boolean", help: "use the provider's model from now on" },
-    "profile-id": { type: "string", value: "id", help: "its name (default <provider>:<email or default>)" },
-    "client-id": { type: "string", value: "id", help: "the OAuth client you registered; its secret comes from OPENCLAW_OAUTH_CLIENT_SECRET" },
-    "authorize-url": { type: "string", value: "url", help: "the provider's login page, where it is not known" },
-    "token-url": { type: "string", value: "url", help: "its token endpoint" },
-    "device-url": { type: "string", value: "url", help: "where it gives device codes" },
-    "redirect-uri": { type: "string", value: "url", help: "a loopback address; port 0 takes any" },
-    scope: { type: "string", value: "words", help: "scopes to ask for, separated by spaces" },
+    provider: { type: "string", value: "id", help: "Provider to log in to" },
+    method: { type: "string", value: "id", help: "Login method of the plugin; without a plugin: browser or device" },
+    "set-default": { type: "boolean", help: "Make the provider's model the default" },
+    "profile-id": { type: "string", value: "id", help: "Profile id (default <provider>:<email or default>)" },
+    "client-id": { type: "string", value: "id", help: "Your OAuth client id; its secret is read from OPENCLAW_OAUTH_CLIENT_SECRET" },
+    "authorize-url": { type: "string", value: "url", help: "Authorization endpoint, if it is not known" },
+    "token-url": { type: "string", value: "url", help: "Token endpoint" },
+    "device-url": { type: "string", value: "url", help: "Device code endpoint" },
+    "redirect-uri": { type: "string", value: "url", help: "Loopback redirect URL; port 0 for any port" },
+    scope: { type: "string", value: "words", help: "Scopes to ask for, separated by spaces" },
     agent: AGENT_OPTION,
   },
   examples: [],
@@ -77,11 +77,11 @@ const PROVIDER = "github-copilot";
 
 export const loginGithubCopilot = defineCommand({
   options: {
-    "profile-id": { type: "string", value: "id", help: "its name (default github-copilot:github)" },
-    yes: { type: "boolean", help: "replace a stored login without asking" },
-    "client-id": { type: "string", value: "id", help: "the OAuth app you registered at GitHub" },
-    "token-url": { type: "string", value: "url", help: "token endpoint of a GitHub of your own" },
-    "device-url": { type: "string", value: "url", help: "device code endpoint of a GitHub of your own" },
+    "profile-id": { type: "string", value: "id", help: "Profile id (default github-copilot:github)" },
+    yes: { type: "boolean", help: "Replace a stored login without asking" },
+    "client-id": { type: "string", value: "id", help: "Client id of your GitHub OAuth app" },
+    "token-url": { type: "string", value: "url", help: "Token endpoint of GitHub Enterprise" },
+    "device-url": { type: "string", value: "url", help: "Device code endpoint of GitHub Enterprise" },
     agent: AGENT_OPTION,
   },
   examples: [],
@@ -89,8 +89,8 @@ export const loginGithubCopilot = defineCommand({
     const view = await openAuth(io, values.agent);
     const id = profileIdOf(PROVIDER, values["profile-id"], "github");
     const stored = (await view.auth.list()).some((profile) => profile.id === id);
-    if (stored && !values.yes && !(await io.confirm(`${id} is stored already. Replace it?`))) {
-      io.err(`${id} stays as it is; --yes replaces it\n`);
+    if (stored && !values.yes && !(await io.confirm(`${id} is already stored. Replace it?`))) {
+      io.err(`${id} not changed; use --yes to replace it\n`);
       return;
     }
     const settings = { clientId: values["client-id"], tokenUrl: values["token-url"], deviceUrl: values["device-url"] };

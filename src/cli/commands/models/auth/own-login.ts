@@ -6,7 +6,7 @@ import { formatDuration } from "../../../../base/text.ts";
 import type { OAuthCredential } from "../../../../protocol/index.ts";
 import { ask } from "../../../ask.ts";
 import type { Io } from "../../../io.ts";
-import { isRemote, openUrl } from "./browser.ts";
+import { isRemote, openUrl } from "../../../open-browser.ts";
 import type { AuthView } from "./source.ts";
 
 export interface OwnLogin {
@@ -27,7 +27,7 @@ export async function ownLogin(io: Io, view: AuthView, { provider, method, ...se
   if ("missing" in client) {
     throw new AppError(
       "INVALID_INPUT",
-      `a login to ${provider} needs ${client.missing}; or use a plugin that brings its own, or: openclaw models auth add --provider ${provider}`,
+      `a login to ${provider} needs ${client.missing}; or use a plugin with its own login, or an API key: openclaw models auth add --provider ${provider}`,
     );
   }
   const signal = io.signal();
@@ -37,22 +37,22 @@ export async function ownLogin(io: Io, view: AuthView, { provider, method, ...se
       ...deps,
       pause: (ms) => pause(ms, undefined, { signal }).catch(() => undefined),
       async show({ url, code, expiresAt }) {
-        io.err(`Open ${url} and type the code ${code} (within ${formatDuration(expiresAt - io.now())}).\n`);
-        await openUrl(io, url);
+        io.err(`Open ${url} and enter the code ${code} (within ${formatDuration(expiresAt - io.now())}).\n`);
+        await openUrl(io.env, url);
       },
     });
   }
-  const remote = isRemote(io);
+  const remote = isRemote(io.env);
   const login = await view.profiles.browserLogin(client, {
     ...deps,
     remote,
     async show(url) {
-      io.err(`Open this address in a browser:\n${url}\n`);
-      await openUrl(io, url);
+      io.err(`Open this URL in a browser:\n${url}\n`);
+      await openUrl(io.env, url);
     },
     // Input that is not a terminal is read to its end, so it is only looked at when nothing else can answer.
     ...(io.interactive || remote
-      ? { paste: (over: AbortSignal) => ask(io, { text: "Paste the address the browser ended at: ", expected: "that address", signal: over }) }
+      ? { paste: (over: AbortSignal) => ask(io, { text: "Paste the URL of the page the browser ended on: ", expected: "that URL", signal: over }) }
       : {}),
   });
   if (client.projectUrls === undefined) return login;

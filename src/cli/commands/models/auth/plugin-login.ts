@@ -3,9 +3,9 @@ import { loadCommandHost } from "../../../../plugins/index.ts";
 import { AppError, messageOf } from "../../../../base/errors.ts";
 import type { ProviderAuthContext, ProviderAuthMethod, ProviderAuthResult, ProviderPlugin } from "../../../../protocol/index.ts";
 import type { Io } from "../../../io.ts";
+import { isRemote, openUrl } from "../../../open-browser.ts";
 import { loadPlugins } from "../../../plugin-source.ts";
 import { prompterFor, runtimeOf } from "../../../prompter.ts";
-import { isRemote, openUrl } from "./browser.ts";
 import type { AuthView } from "./source.ts";
 
 function contextFor(io: Io, view: AuthView, workspaceDir: string | undefined): ProviderAuthContext {
@@ -15,12 +15,12 @@ function contextFor(io: Io, view: AuthView, workspaceDir: string | undefined): P
     workspaceDir,
     prompter: prompterFor(io),
     runtime: runtimeOf(io, "the login"),
-    isRemote: isRemote(io),
-    openUrl: (url) => openUrl(io, url),
+    isRemote: isRemote(io.env),
+    openUrl: (url) => openUrl(io.env, url),
     oauth: {
       createVpsAwareHandlers: ({ prompter, isRemote: far, openUrl: open, localBrowserMessage, manualPromptMessage }) => ({
         async onAuth({ url }) {
-          io.err(far ? `Open this address in a browser:\n${url}\n` : `${localBrowserMessage}\n${url}\n`);
+          io.err(far ? `Open this URL in a browser:\n${url}\n` : `${localBrowserMessage}\n${url}\n`);
           if (!far) await open(url);
         },
         onPrompt: ({ message, placeholder }) => prompter.text({ message: manualPromptMessage ?? message, placeholder }),
@@ -33,7 +33,7 @@ function methodOf({ id, auth }: ProviderPlugin, wanted: string | undefined): Pro
   const named = wanted === undefined ? (auth.length === 1 ? auth[0] : undefined) : auth.find((method) => method.id === wanted || method.kind === wanted);
   if (named) return named;
   const known = auth.map((method) => `${method.id} (${method.label})`).join(", ") || "none";
-  throw new AppError("INVALID_INPUT", `expected --method with a way to log in to ${id}; it has: ${known}`);
+  throw new AppError("INVALID_INPUT", `expected --method with a login method of ${id}: ${known}`);
 }
 
 /** Lets a plugin log the user in. Undefined when no enabled plugin has the provider. */
@@ -44,7 +44,7 @@ export async function pluginLogin(io: Io, view: AuthView, provider: string, meth
   const [owner] = plugins;
   if (!owner) {
     const off = inventory.entries.find((entry) => !entry.enabled && has(entry.manifest.providers));
-    if (off) io.err(`the plugin ${off.id} brings ${provider} but is not enabled: openclaw plugins enable ${off.id}\n`);
+    if (off) io.err(`The plugin ${off.id} provides ${provider} but is disabled. Enable it with: openclaw plugins enable ${off.id}\n`);
     return undefined;
   }
   const { openCommandHost } = await loadCommandHost();
@@ -54,7 +54,7 @@ export async function pluginLogin(io: Io, view: AuthView, provider: string, meth
   const found = host.providers.find(({ value }) => view.canonical(value.id) === provider);
   if (!found) {
     const why = host.list().find(({ error }) => error !== undefined)?.error ?? "it registers no such provider";
-    throw new AppError("PLUGIN_FAILED", `the plugin ${owner.id} should bring ${provider} but does not: ${why}`);
+    throw new AppError("PLUGIN_FAILED", `the plugin ${owner.id} should provide ${provider} but does not: ${why}`);
   }
   const plugin = found.value.provider as unknown as ProviderPlugin;
   const chosen = methodOf({ ...plugin, auth: Array.isArray(plugin.auth) ? plugin.auth : [] }, method);

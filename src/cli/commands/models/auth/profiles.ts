@@ -23,30 +23,30 @@ export async function save(io: Io, view: AuthView, id: string, credential: AuthP
   await auth.add(id, credential);
   const { provider, type, email } = credential;
   await editConfig(io, { kind: "set", path: ["auth", "profiles", id], value: { provider, mode: type, ...(email ? { email } : {}) } }, "cli models auth");
-  io.out(`${replaced ? "replaced" : "stored"} ${id} (${type}, ${maskSecret(secret)}) in ${auth.storePath}\n`);
+  io.out(`${replaced ? "Replaced" : "Saved"} ${id} (${type}, ${maskSecret(secret)}) in ${auth.storePath}\n`);
   const own = await auth.order(provider);
   const configured = Object.entries(config.auth?.order ?? {}).find(([name]) => canonical(name) === provider)?.[1];
   const order = own ?? configured;
   if (order && !order.includes(id)) {
     const where = own ? `openclaw models auth order set --provider ${provider} ${[...order, id].join(" ")}` : `add it to auth.order.${provider}`;
-    io.err(`it is not used yet: the order of ${provider} does not name it; ${where}\n`);
+    io.err(`Not used yet: it is not in the profile order of ${provider}. To use it: ${where}\n`);
   }
 }
 
 export const add = defineCommand({
   options: {
-    provider: { type: "string", value: "id", help: "whose key it is; asked for when not given" },
-    "profile-id": { type: "string", value: "id", help: "its name (default <provider>:default)" },
+    provider: { type: "string", value: "id", help: "Provider; asked for if missing" },
+    "profile-id": { type: "string", value: "id", help: "Profile id (default <provider>:default)" },
     agent: AGENT_OPTION,
   },
-  examples: [{ line: "openclaw models auth add --provider openai < key.txt", does: "the key from a file; on a terminal it is asked for and not shown" }],
+  examples: [{ line: "openclaw models auth add --provider openai < key.txt", does: "Read the key from a file; in a terminal you are asked for it" }],
   async run({ io, values }) {
     const view = await openAuth(io, values.agent);
     const asked = values.provider ?? (io.interactive ? await ask(io, { text: "Provider: ", expected: "the name of a provider" }) : undefined);
     const provider = providerOf(view, asked);
     warnAboutUnknown(io, view, provider);
     const id = profileIdOf(provider, values["profile-id"], "default");
-    const key = await ask(io, { text: `API key of ${provider}: `, secret: true, expected: `the API key of ${provider}` });
+    const key = await ask(io, { text: `API key for ${provider}: `, secret: true, expected: `the API key for ${provider}` });
     view.redactor.register(key);
     await save(io, view, id, { type: "api_key", provider, key });
   },
@@ -61,19 +61,19 @@ function expiryOf(text: string | undefined, now: number): number | undefined {
 
 export const pasteToken = defineCommand({
   options: {
-    provider: { type: "string", value: "id", help: "whose token it is" },
-    "profile-id": { type: "string", value: "id", help: "its name (default <provider>:manual)" },
-    "expires-in": { type: "string", value: "duration", help: "how long it lives: 365d, 12h" },
+    provider: { type: "string", value: "id", help: "Provider" },
+    "profile-id": { type: "string", value: "id", help: "Profile id (default <provider>:manual)" },
+    "expires-in": { type: "string", value: "duration", help: "Lifetime, such as 365d or 12h" },
     agent: AGENT_OPTION,
   },
-  examples: [{ line: "openclaw models auth paste-token --provider openrouter --expires-in 365d < key.txt", does: "a token that ends in a year" }],
+  examples: [{ line: "openclaw models auth paste-token --provider openrouter --expires-in 365d < key.txt", does: "Token that expires in a year" }],
   async run({ io, values }) {
     const view = await openAuth(io, values.agent);
     const provider = providerOf(view, values.provider);
     warnAboutUnknown(io, view, provider);
     const id = profileIdOf(provider, values["profile-id"], "manual");
     const expires = expiryOf(values["expires-in"], io.now());
-    const token = await ask(io, { text: `Token of ${provider}: `, secret: true, expected: `the token of ${provider}` });
+    const token = await ask(io, { text: `Token for ${provider}: `, secret: true, expected: `the token for ${provider}` });
     view.redactor.register(token);
     await save(io, view, id, { type: "token", provider, token, ...(expires === undefined ? {} : { expires }) });
   },
@@ -81,15 +81,15 @@ export const pasteToken = defineCommand({
 
 export const setupToken = defineCommand({
   options: {
-    provider: { type: "string", value: "id", help: "anthropic, the only one that has such tokens" },
-    yes: { type: "boolean", help: "the token is made already: do not explain" },
+    provider: { type: "string", value: "id", help: "Provider; only anthropic has setup tokens" },
+    yes: { type: "boolean", help: "Skip the instructions" },
     agent: AGENT_OPTION,
   },
   examples: [],
   async run({ io, values }) {
     const view = await openAuth(io, values.agent);
     const provider = providerOf(view, values.provider ?? "anthropic");
-    if (provider !== "anthropic") throw new AppError("INVALID_INPUT", `setup-tokens exist for anthropic only, not for ${provider}; use paste-token`);
+    if (provider !== "anthropic") throw new AppError("INVALID_INPUT", `only anthropic has setup tokens, not ${provider}; use paste-token`);
     if (io.interactive && !values.yes) io.err("Run `claude setup-token` on any machine and copy what it prints.\n");
     const token = await ask(io, { text: "Setup-token: ", secret: true, expected: "a setup-token" });
     view.redactor.register(token);
@@ -99,22 +99,22 @@ export const setupToken = defineCommand({
   },
 });
 
-const PROVIDER_OPTION = { type: "string", value: "id", help: "whose profiles" } as const;
+const PROVIDER_OPTION = { type: "string", value: "id", help: "Provider" } as const;
 
 export const orderGet = defineCommand({
   options: { provider: PROVIDER_OPTION, agent: AGENT_OPTION, json: JSON_OPTION },
-  examples: [{ line: "openclaw models auth order get --provider anthropic --json", does: "for machines" }],
+  examples: [{ line: "openclaw models auth order get --provider anthropic --json", does: "Print JSON" }],
   async run({ io, values }) {
     const view = await openAuth(io, values.agent);
     const provider = providerOf(view, values.provider);
     const order = (await view.auth.order(provider)) ?? null;
     const { agentId, agentDir, auth } = view;
     if (values.json) return printJson(io, { agentId, agentDir, provider, authStorePath: auth.storePath, order });
-    io.out(order === null ? `no order of its own: auth.order or the automatic one serves ${provider}\n` : order.map((id) => `${id}\n`).join(""));
+    io.out(order === null ? `No stored order for ${provider}: using auth.order or the automatic order\n` : order.map((id) => `${id}\n`).join(""));
     const next = (await auth.candidates(provider)).map(
-      ({ id, why, cooldown }) => `  ${id} (${why}${cooldown && !why.includes("rests") ? `; rests after ${cooldown.kind}` : ""})\n`,
+      ({ id, why, cooldown }) => `  ${id} (${why}${cooldown && !why.includes("rests") ? `; cooling down after ${cooldown.kind}` : ""})\n`,
     );
-    if (next.length > 0) io.out(`tried in this order now:\n${next.join("")}`);
+    if (next.length > 0) io.out(`Current order:\n${next.join("")}`);
   },
 });
 
@@ -125,15 +125,14 @@ export const orderSet = defineCommand({
   async run({ io, values, positionals }) {
     const view = await openAuth(io, values.agent);
     const provider = providerOf(view, values.provider);
-    if (positionals.length === 0)
-      throw new AppError("INVALID_INPUT", "expected profile ids, the first to be tried first; openclaw models auth status lists them");
+    if (positionals.length === 0) throw new AppError("INVALID_INPUT", "expected profile ids in order; list them with: openclaw models auth status");
     const stored = (await view.auth.list()).filter((profile) => view.canonical(profile.provider) === provider).map(({ id }) => id);
     for (const id of positionals) {
       if (stored.includes(id)) continue;
       const close = nearest(id, stored);
       throw new AppError(
         "NOT_FOUND",
-        `there is no profile ${id} of ${provider}; ${close ? `did you mean ${close}?` : `stored are: ${stored.join(", ") || "none"}`}`,
+        `profile ${id} of ${provider} not found; ${close ? `did you mean ${close}?` : `stored are: ${stored.join(", ") || "none"}`}`,
       );
     }
     await view.auth.setOrder(provider, [...new Set(positionals)]);
@@ -143,11 +142,11 @@ export const orderSet = defineCommand({
 
 export const orderClear = defineCommand({
   options: { provider: PROVIDER_OPTION, agent: AGENT_OPTION },
-  examples: [{ line: "openclaw models auth order clear --provider anthropic", does: "back to auth.order, or the automatic order" }],
+  examples: [{ line: "openclaw models auth order clear --provider anthropic", does: "Restore auth.order or the automatic order" }],
   async run({ io, values }) {
     const view = await openAuth(io, values.agent);
     const provider = providerOf(view, values.provider);
     await view.auth.setOrder(provider, undefined);
-    io.out(`${provider} has no order of its own any more (in ${view.auth.storePath})\n`);
+    io.out(`Removed the stored order of ${provider} (in ${view.auth.storePath})\n`);
   },
 });

@@ -29,7 +29,7 @@ export interface AuthView {
   readonly knownProviders: readonly string[];
 }
 
-export const AGENT_OPTION = { type: "string", value: "id", help: "of this agent (default: the main one)" } as const;
+export const AGENT_OPTION = { type: "string", value: "id", help: "Agent (default: the main agent)" } as const;
 
 function agentOf(config: OpenClawConfig, wanted: string): { readonly id: string; readonly agentDir?: string | undefined } {
   const agents = config.agents?.list ?? [];
@@ -94,8 +94,8 @@ export function warnAboutUnknown(io: Io, { knownProviders }: Pick<AuthView, "kno
   if (knownProviders.includes(provider)) return;
   const close = nearest(provider, knownProviders);
   io.err(
-    `no provider is named ${JSON.stringify(provider)}${close === undefined ? "." : `: did you mean ${close}?`} ` +
-      `The credential is saved, and used once a plugin or models.providers in the configuration brings that provider.\n`,
+    `No provider is named ${JSON.stringify(provider)}${close === undefined ? "." : `: did you mean ${close}?`} ` +
+      `The credential is saved and used once a plugin or models.providers defines that provider.\n`,
   );
 }
 

@@ -99,20 +99,20 @@ type Profile = Awaited<ReturnType<AuthView["auth"]["list"]>>[number];
 function stateOf({ unusable, rests, expires, type }: Profile, now: number): string {
   if (unusable !== undefined) return unusable;
   if (rests.length > 0) {
-    return rests.map(({ kind, until, modelId }) => `${modelId ?? "all models"} rests ${formatDuration(until - now)} after ${kind}`).join("; ");
+    return rests.map(({ kind, until, modelId }) => `${modelId ?? "all models"} cooling down for ${formatDuration(until - now)} after ${kind}`).join("; ");
   }
   if (expires === undefined) return "ok";
-  if (expires <= now) return "has run out; renewed when it is used";
-  return `ok, ${type === "oauth" ? "renewed" : "ends"} in ${formatDuration(expires - now)}`;
+  if (expires <= now) return "expired; renewed on next use";
+  return `ok, ${type === "oauth" ? "renews" : "expires"} in ${formatDuration(expires - now)}`;
 }
 
 function print(io: Io, view: AuthView, profiles: readonly Profile[], rests: readonly RestRow[]): void {
   const style = createStyle(io.color);
   io.out(`${style.dim(`agent ${view.agentId}, ${view.auth.storePath}`)}\n`);
-  if (profiles.length === 0) io.out(io.runnable("no credentials are stored; add one with: openclaw models auth add --provider <id>\n"));
+  if (profiles.length === 0) io.out(io.runnable("No stored credentials. Add one with: openclaw models auth add --provider <id>\n"));
   else printProfiles(io, style, profiles);
-  if (rests.length === 0) return io.out("Nothing rests: every credential may be used.\n");
-  io.out(io.runnable("\nLeft alone for now; end it with: openclaw models auth clear\n"));
+  if (rests.length === 0) return io.out("No cooldowns: every credential can be used.\n");
+  io.out(io.runnable("\nCooling down after failures. Clear with: openclaw models auth clear\n"));
   const rows = rests.map((rest) => restLine(rest, io.now()));
   io.out(formatTable(["Credential", "Agent", "Model", "Until", "Why"], rows, { style, columns: io.columns }));
 }
@@ -123,10 +123,10 @@ function printProfiles(io: Io, style: ReturnType<typeof createStyle>, profiles: 
 }
 
 export const status = defineCommand({
-  options: { provider: { type: "string", value: "id", help: "of this provider only" }, agent: AGENT_OPTION, json: JSON_OPTION },
+  options: { provider: { type: "string", value: "id", help: "Only this provider" }, agent: AGENT_OPTION, json: JSON_OPTION },
   examples: [
-    { line: "openclaw models auth status", does: "what is stored, masked, and who rests" },
-    { line: "openclaw models auth status --json", does: "for machines" },
+    { line: "openclaw models auth status", does: "Stored credentials, masked, and cooldowns" },
+    { line: "openclaw models auth status --json", does: "Print JSON" },
   ],
   async run({ io, values }) {
     const view = await openAuth(io, values.agent);
@@ -141,21 +141,21 @@ export const status = defineCommand({
 export const clear = defineCommand({
   positionals: "[id]",
   options: {
-    provider: { type: "string", value: "id", help: "of this provider only" },
-    agent: { ...AGENT_OPTION, help: "of this agent only (default: all agents)" },
+    provider: { type: "string", value: "id", help: "Only this provider" },
+    agent: { ...AGENT_OPTION, help: "Agent (default: all agents)" },
     json: JSON_OPTION,
   },
   examples: [
-    { line: "openclaw models auth clear", does: "every credential may be tried again at once" },
-    { line: "openclaw models auth clear --provider openai", does: "those of one provider" },
+    { line: "openclaw models auth clear", does: "Clear all cooldowns" },
+    { line: "openclaw models auth clear --provider openai", does: "Clear the cooldowns of one provider" },
   ],
   async run({ io, values, positionals: [id] }) {
     const { rests, asked } = await clearRests(io, { agent: values.agent, provider: values.provider, id });
     if (values.json) return printJson(io, { cleared: rests, asked });
-    if (rests.length === 0) io.out("Nothing rests.\n");
+    if (rests.length === 0) io.out("No cooldowns\n");
     for (const rest of rests) {
       const [name, , model, , why] = restLine(rest, io.now());
-      io.out(`${name} may be used again for ${model} (${why})\n`);
+      io.out(`Cleared the cooldown of ${name} for ${model} (${why})\n`);
     }
   },
 });

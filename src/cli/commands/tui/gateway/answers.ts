@@ -62,7 +62,13 @@ export function agentItems({ agents, defaultId }: MethodResult<"agents.list">): 
 }
 
 export function commandInfos({ commands }: MethodResult<"commands.list">): readonly CommandInfo[] {
-  return commands.map(({ name, description, args }) => ({ name: name.replace(/^\//, ""), description, choices: args[0]?.choices ?? [] }));
+  const bare = (name: string): string => name.replace(/^\//, "");
+  return commands.map(({ name, aliases, description, args }) => ({
+    name: bare(name),
+    aliases: aliases.map(bare),
+    description,
+    choices: args[0]?.choices ?? [],
+  }));
 }
 
 const NAME_CHARS = 60;
@@ -76,7 +82,7 @@ const hasActive = ({ subagent, children }: SubagentBranch<Subagent>): boolean =>
 function subagentText(branch: SubagentBranch<Subagent>, ts: number): string {
   const { error, model, tokens, costUsd, createdAt, startedAt = createdAt } = branch.subagent;
   const own = waitsFor(branch);
-  const status = own > 0 ? `waiting for ${own} of its own` : branch.subagent.status;
+  const status = own > 0 ? `waiting for ${own} ${own === 1 ? "sub-agent" : "sub-agents"}` : branch.subagent.status;
   const endedAt = own > 0 ? undefined : branch.subagent.endedAt;
   const time = formatDuration(Math.max(0, (endedAt ?? ts) - startedAt));
   const state =
@@ -114,5 +120,5 @@ export function subagentItems({ subagents, ts }: MethodResult<"subagents.list">)
 }
 
 export function lastBeatText(beat: MethodResult<"last-heartbeat">, now: number): string {
-  return beat ? `Last heartbeat, ${formatDuration(Math.max(0, now - beat.ts))} ago: ${heartbeatText(beat)}` : "No heartbeat was due yet.";
+  return beat ? `Last heartbeat, ${formatDuration(Math.max(0, now - beat.ts))} ago: ${heartbeatText(beat)}` : "No heartbeat yet";
 }

@@ -17,7 +17,7 @@ const from = (at: number, now: number): string => (at >= now ? `in ${formatDurat
 
 function stateText({ enabled, state }: Job, now: number): string {
   const { runningAtMs, nextRunAtMs, lastRunAtMs, lastStatus, lastError } = state;
-  const next = !enabled ? "disabled" : nextRunAtMs === undefined ? "no run is planned" : `next ${from(nextRunAtMs, now)}`;
+  const next = !enabled ? "disabled" : nextRunAtMs === undefined ? "no next run" : `next ${from(nextRunAtMs, now)}`;
   const why = lastError === undefined ? "" : `: ${clip(lastError.replaceAll(/\s+/g, " "), SUMMARY_CHARS)}`;
   const last = lastRunAtMs === undefined ? "never ran" : `last ${lastStatus ?? "run"} ${from(lastRunAtMs, now)}${why}`;
   return `${runningAtMs === undefined ? next : "running"} · ${last}`;
@@ -37,9 +37,15 @@ export function jobItems(jobs: readonly Job[], now: number): readonly PickerItem
 }
 
 /** `2026-01-15T09:00:00.000Z ok, 3s, $0.0012: The disk is fine`. */
-function runText({ runAtMs, ts, status, durationMs, costUsd = 0, summary, error }: Run): string {
-  const facts = [status ?? "ended", ...(durationMs === undefined ? [] : [formatDuration(durationMs)]), ...(costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`])];
-  const text = clip((error ?? summary ?? "").replaceAll(/\s+/g, " "), SUMMARY_CHARS);
+function runText({ action, runAtMs, ts, status, durationMs, costUsd = 0, summary, error, lateMs, waiting, webhook }: Run): string {
+  const facts = [
+    action === "started" ? "running" : (status ?? "ended"),
+    ...(durationMs === undefined ? [] : [formatDuration(durationMs)]),
+    ...(costUsd === 0 ? [] : [`$${costUsd.toFixed(4)}`]),
+    ...(lateMs === undefined ? [] : [`${formatDuration(lateMs)} late`]),
+    ...(webhook === undefined || webhook.state === "sent" ? [] : [`webhook ${webhook.state}`]),
+  ];
+  const text = clip((waiting ?? error ?? summary ?? "").replaceAll(/\s+/g, " "), SUMMARY_CHARS);
   return `${new Date(runAtMs ?? ts).toISOString()} ${facts.join(", ")}${text === "" ? "" : `: ${text}`}`;
 }
 
@@ -56,6 +62,7 @@ export async function actOnJob(client: GatewayClient, { action, id, name, key }:
   }
   const { ran, reason } = await client.request("cron.run", { id, idempotencyKey: key }, { timeoutMs: RUN_TIMEOUT_MS });
   if (!ran) return reason === "already-running" ? `${name} is running already` : `${name} did not run`;
-  const [last] = (await client.request("cron.runs", { id, limit: 1 })).entries;
+  // Another time of the job may have started since.
+  const last = (await client.request("cron.runs", { id, limit: RUNS_SHOWN })).entries.findLast(({ action: did }) => did === "finished");
   return last ? `${name} ran: ${runText(last)}` : `${name} ran`;
 }

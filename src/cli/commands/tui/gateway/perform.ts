@@ -123,12 +123,12 @@ async function patch(client: GatewayClient, { sessionKey, field, value }: Of<"pa
 
 async function stopSubagent(client: GatewayClient, { sessionKey, key }: Of<"stop-subagent">, dispatch: Dispatch): Promise<void> {
   const { killed } = await client.request("subagents.kill", { sessionKey, idempotencyKey: key });
-  dispatch({ type: "answered", text: killed === 0 ? "it had already ended" : `stopped ${killed} ${killed === 1 ? "sub-agent" : "sub-agents"}` });
+  dispatch({ type: "answered", text: killed === 0 ? "already finished" : `stopped ${killed} ${killed === 1 ? "sub-agent" : "sub-agents"}` });
 }
 
 async function steerSubagent(client: GatewayClient, { sessionKey, message, key }: Of<"steer-subagent">, dispatch: Dispatch): Promise<void> {
   const { steered } = await client.request("subagents.steer", { sessionKey, message, idempotencyKey: key });
-  dispatch({ type: "answered", text: steered ? "the sub-agent goes on with your message" : "it had already ended" });
+  dispatch({ type: "answered", text: steered ? "Message sent to the sub-agent" : "already finished" });
 }
 
 async function ask(client: GatewayClient, effect: GatewayEffect, agentId: string, dispatch: Dispatch): Promise<void> {
@@ -161,12 +161,12 @@ async function ask(client: GatewayClient, effect: GatewayEffect, agentId: string
       return patch(client, effect, dispatch);
     case "reset":
       await client.request("sessions.reset", { key: effect.sessionKey, reason: effect.reason });
-      return dispatch({ type: "changed-session", text: "a new conversation" });
+      return dispatch({ type: "changed-session", text: "New chat" });
     case "decide":
       return decide(client, effect, dispatch);
     case "abort": {
       const { aborted } = await client.request("chat.abort", { sessionKey: effect.sessionKey });
-      if (!aborted) dispatch({ type: "failed", error: "there was nothing to stop" });
+      if (!aborted) dispatch({ type: "failed", error: "Nothing to stop" });
     }
   }
 }
@@ -177,8 +177,8 @@ const REPEATED: ReadonlySet<Effect["kind"]> = new Set(["send", "history", "facts
 /** Sends an effect to the gateway. What fails because the connection was lost is repeated on the next one, or reported. */
 export async function performAt(client: GatewayClient | undefined, effect: GatewayEffect, agentId: string, dispatch: Dispatch): Promise<void> {
   const lost = (): void => {
-    if (effect.kind === "decide") dispatch({ type: "undecided", id: effect.id, error: "there is no connection; decide again when there is one" });
-    else if (!REPEATED.has(effect.kind)) dispatch({ type: "failed", error: "there is no connection; try again when there is one" });
+    if (effect.kind === "decide") dispatch({ type: "undecided", id: effect.id, error: "Not connected. Decide again once the connection is back" });
+    else if (!REPEATED.has(effect.kind)) dispatch({ type: "failed", error: "Not connected. Try again once the connection is back" });
   };
   if (!client || client.state !== "open") return lost();
   try {

@@ -1,7 +1,7 @@
 import { noted } from "./session.ts";
 import { and, DECISIONS, only, type Approval, type Decision, type Next, type State } from "./state.ts";
 
-const WORDS: Readonly<Record<string, string>> = { "allow-once": "allowed once", "allow-always": "allowed from now on", deny: "denied" };
+const WORDS: Readonly<Record<string, string>> = { "allow-once": "allowed once", "allow-always": "always allowed", deny: "denied" };
 
 /** Without approvals that are gone, the keys are for the input again. */
 function withApprovals(state: State, approvals: readonly Approval[]): State {
@@ -40,7 +40,7 @@ export function expired(state: State, now: number): State {
     state,
     state.approvals.filter((approval) => !over.includes(approval)),
   );
-  return over.reduce((next, { command }) => noted(next, now, `not decided in time: ${command}`, "warn"), open);
+  return over.reduce((next, { command }) => noted(next, now, `Expired: ${command}`, "warn"), open);
 }
 
 export function undecided(state: State, id: string): State {

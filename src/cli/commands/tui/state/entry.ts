@@ -77,7 +77,7 @@ function answerEntries(item: Item): Entry[] {
     .map((block) => textOf(block["thinking"]))
     .join("\n");
   const aborted = stopReason === "aborted";
-  const failure = textOf(error) || (stopReason === "error" ? "the model failed" : "");
+  const failure = textOf(error) || (stopReason === "error" ? "Model error" : "");
   const calls = blocksOf(content, "toolCall").map((block): Entry => ({
     kind: "tool",
     at,

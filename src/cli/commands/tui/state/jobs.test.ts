@@ -47,7 +47,7 @@ test("a job is run, disabled, enabled, or its history is shown", () => {
   expect(player.state.picker?.items?.map(({ value }) => value)).toEqual(["run", "history", "disable"]);
   player.keys("enter");
   expect(player.effects()).toEqual([{ kind: "job", action: "run", id: "tea", name: "Tea", key: "run-1" }]);
-  expect(player.screen({ columns: 80, rows: 24 }).join("\n")).toContain("Tea was started");
+  expect(player.screen({ columns: 80, rows: 24 }).join("\n")).toContain("Started Tea");
 
   const other = openList(tea, old);
   other.keys("down", "enter", "down", "down", "enter");
@@ -70,5 +70,12 @@ test("the history has status, time, cost and what came of each run, newest first
     { ts: NOW, jobId: "tea", action: "finished", runAtMs: 1000, status: "skipped", error: "missed" },
   ];
   expect(historyText("Tea", runs)).toBe("Runs of Tea:\n1970-01-01T00:00:01.000Z skipped: missed\n1970-01-01T00:00:00.000Z ok, 3s, $0.0012: Tea is ready");
+  const others: typeof runs = [
+    { ts: NOW, jobId: "tea", action: "finished", runAtMs: 0, status: "ok", lateMs: 3_600_000, webhook: { state: "failed", error: "x" } },
+    { ts: NOW, jobId: "tea", action: "started", runAtMs: 1000, waiting: "too many messages wait" },
+  ];
+  expect(historyText("Tea", others)).toBe(
+    "Runs of Tea:\n1970-01-01T00:00:01.000Z running: too many messages wait\n1970-01-01T00:00:00.000Z ok, 1h late, webhook failed",
+  );
   expect(historyText("Tea", [])).toBe("Tea has not run yet");
 });

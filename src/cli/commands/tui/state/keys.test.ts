@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { answer, chat, createPlayer, history, KEY, kinds, log, NOW, say, text, user } from "./tui.fixture.ts";
+import { answer, chat, createPlayer, hello, history, KEY, kinds, log, NOW, say, text, user } from "./tui.fixture.ts";
 
 describe("commands", () => {
   test("our own are answered here, others go to the gateway", () => {
@@ -36,6 +36,24 @@ describe("commands", () => {
     player.play({ type: "commands", commands: [{ name: "weather", description: "of today", choices: [] }] });
     player.type("/wea");
     expect(player.screen().join("\n")).toMatch(/\/weather +of today/);
+  });
+
+  test("a misspelt one is caught with a suggestion and stays in the input; entered once more it is sent", () => {
+    const player = createPlayer();
+    player.play({ type: "connected", hello: hello(["commands.list"]), url: "ws://127.0.0.1:1" });
+    player.play({ type: "commands", commands: [{ name: "compact", aliases: ["sum"], description: "", choices: [] }] });
+    player.effects();
+    player.type("/modle large");
+    player.keys("enter");
+    expect(log(player)).toContain("Unknown command /modle. Did you mean /model?");
+    expect([kinds(player), player.state.editor.text]).toEqual([[], "/modle large"]);
+    player.keys("enter");
+    expect(kinds(player)).toEqual(["send"]);
+    for (const known of ["/sum", "/etc/hosts is what?", "/zzzzzzzz"]) {
+      player.type(known);
+      player.keys("enter");
+    }
+    expect(log(player).match(/Unknown command/g)).toHaveLength(1);
   });
 
   test("a name out of any object's own is no command of ours", () => {
@@ -119,7 +137,7 @@ describe("the keyboard", () => {
     player.keys("ctrl+c");
     expect(player.state.editor.text).toBe("");
     player.keys("ctrl+c");
-    expect(player.screen().at(-3)).toBe("Ctrl+C again leaves");
+    expect(player.screen().at(-3)).toBe("Press Ctrl+C again to exit");
     player.now += 3000;
     player.keys("ctrl+c");
     expect(kinds(player)).toEqual([]);

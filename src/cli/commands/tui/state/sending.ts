@@ -14,10 +14,10 @@ export function runShell(state: State, command: string): Next {
   if (state.shell.running !== undefined) return only(state);
   if (state.shell.allowed) return and({ ...state, shell: { ...state.shell, running: command }, top: undefined }, { kind: "shell", command });
   const items = [
-    { value: "no", label: "no", detail: "do not run it" },
-    { value: "yes", label: "yes", detail: "run it, and others until I leave" },
+    { value: "no", label: "no", detail: "Don't run" },
+    { value: "yes", label: "yes", detail: "Run, and don't ask again until I exit" },
   ];
-  return only({ ...state, picker: openPicker("shell", "run on this machine?", { items, command }) });
+  return only({ ...state, picker: openPicker("shell", "Run this command on this machine?", { items, command }) });
 }
 
 const MOST_PAST = 500;

@@ -1,3 +1,4 @@
+import { nearest } from "../../../../base/text.ts";
 import { HELP } from "./own-commands.ts";
 import { editorWith } from "./editor.ts";
 import { openPicker, type JobAction, type Picker, type PickerItem, type SubagentAction } from "./picker.ts";
@@ -24,7 +25,7 @@ function settingsItems({ show, preferences, mouse }: State): readonly PickerItem
   return [
     { value: "tools", label: "tool output", detail: show.tools ? "whole" : "folded" },
     { value: "thinking", label: "reasoning", detail: show.thinking ? "shown" : "hidden" },
-    { value: "deliver", label: "deliver answers to the chat", detail: onOff(preferences.deliver) },
+    { value: "deliver", label: "deliver replies to the chat", detail: onOff(preferences.deliver) },
     { value: "mouse", label: "mouse wheel scrolls", detail: onOff(mouse) },
   ];
 }
@@ -59,7 +60,7 @@ function set(state: State, name: string, field: string, value: string, context: 
 function toSession(state: State, written: string, context: Context): Next {
   if (written === "") return opened(state, "sessions");
   const key = keyFor(written, state.naming, agentOf(state));
-  if (key === undefined) return only(noted(state, context.now, `"${written}" names no session; expected main, a name, or agent:<id>:<name>`, "error"));
+  if (key === undefined) return only(noted(state, context.now, `"${written}" is not a session; expected main, a name, or agent:<id>:<name>`, "error"));
   const next = entered(state, key);
   return { ...next, state: noted(next.state, context.now, `session ${shortKey(key)} of agent ${agentOf(next.state)}`) };
 }
@@ -81,13 +82,13 @@ function subagents(state: State, argument: string, context: Context): Next {
 }
 
 const ACTIONS: Readonly<Record<SubagentAction | JobAction, Omit<PickerItem, "value">>> = {
-  run: { label: "run now", detail: "and say how it went" },
-  history: { label: "history", detail: "how its last runs went" },
-  enable: { label: "enable", detail: "let it run by itself" },
-  disable: { label: "disable", detail: "it does not run by itself any more" },
-  open: { label: "open", detail: "go to its session" },
-  steer: { label: "steer", detail: "it stops what it does and goes on with a message" },
-  stop: { label: "stop", detail: "with everything that it started; nothing is reported" },
+  run: { label: "run now", detail: "and show the result" },
+  history: { label: "history", detail: "run history" },
+  enable: { label: "enable", detail: "turn the schedule on" },
+  disable: { label: "disable", detail: "turn the schedule off" },
+  open: { label: "open", detail: "open its session" },
+  steer: { label: "steer", detail: "interrupt it with a message" },
+  stop: { label: "stop", detail: "with everything it started; no result is reported" },
 };
 
 /** Asks what to do with a sub-agent or a job. */
@@ -101,12 +102,12 @@ const JOB_ACTIONS: readonly JobAction[] = ["run", "history", "enable", "disable"
 function actOnJob(state: State, { subject: id, title: name }: Picker, chosen: string, context: Context): Next {
   const action = JOB_ACTIONS.find((one) => one === chosen);
   if (action === undefined || id === undefined) return only(state);
-  const next = action === "run" ? noted(state, context.now, `${name} was started`) : state;
+  const next = action === "run" ? noted(state, context.now, `Started ${name}`) : state;
   return and(next, { kind: "job", action, id, name, key: context.newId() });
 }
 
 function jobs(state: State, _argument: string, { now }: Context): Next {
-  return state.methods.has("cron.list") ? opened(state, "jobs") : only(noted(state, now, "this gateway does not list jobs", "error"));
+  return state.methods.has("cron.list") ? opened(state, "jobs") : only(noted(state, now, "This gateway does not list jobs", "error"));
 }
 
 function actOn(state: State, sessionKey: string, action: string, context: Context): Next {
@@ -134,7 +135,15 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   quit: (state) => and({ ...state, leaving: true }, { kind: "exit" }),
 };
 
-/** Answers a command of our own; every other is a message to the gateway. */
+/** A misspelt command: what to write instead. Undefined for known ones, for texts such as /etc/hosts, and for names that resemble no command: the gateway answers those. */
+function suggestion(state: State, name: string): string | undefined {
+  if (!/^[a-z][\w-]*$/.test(name) || !state.methods.has("commands.list")) return undefined;
+  const known = state.commands.flatMap((command) => [command.name, ...(command.aliases ?? [])]);
+  const close = known.includes(name) ? undefined : nearest(name, known);
+  return close === undefined ? undefined : `Unknown command /${name}. Did you mean /${close}?`;
+}
+
+/** Answers a command of our own; the gateway gets every other that it knows. */
 export function runSlash(state: State, text: string, context: Context): Next {
   const [, name = "", rest = ""] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
   const command = name.toLowerCase();
@@ -145,7 +154,9 @@ export function runSlash(state: State, text: string, context: Context): Next {
   if (field !== undefined) return set(state, command, field, argument, context);
   // With more behind it the gateway reads it: a model, a first message.
   if ((command === "new" || command === "reset") && argument === "") return and(state, { kind: "reset", sessionKey: state.sessionKey, reason: command });
-  return sendMessage(state, text, context);
+  const unknown = state.refused === text ? undefined : suggestion(state, command);
+  if (unknown === undefined) return sendMessage({ ...state, refused: undefined }, text, context);
+  return only(noted({ ...state, editor: editorWith(text), refused: text }, context.now, unknown, "error"));
 }
 
 function setting(state: State, value: string): Next {

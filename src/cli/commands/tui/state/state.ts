@@ -92,6 +92,7 @@ export type Decision = (typeof DECISIONS)[number];
 /** A command that a message may begin with. */
 export interface CommandInfo {
   readonly name: string;
+  readonly aliases?: readonly string[];
   readonly description: string;
   readonly choices: readonly string[];
 }
@@ -141,6 +142,8 @@ export interface State {
   /** Position in `past`, and the text that was being written before. */
   readonly recall?: { readonly at: number; readonly draft: string } | undefined;
   readonly commands: readonly CommandInfo[];
+  /** A command that was taken for a misspelling: entered once more it is sent. */
+  readonly refused?: string | undefined;
   readonly completion?: { readonly selected: number; readonly touched: boolean } | undefined;
   readonly picker?: Picker | undefined;
   readonly show: { readonly tools: boolean; readonly thinking: boolean };

@@ -43,7 +43,7 @@ test("sub-agents are listed below who started them, with state, model and cost",
   const player = openList(parent, child);
   const screen = player.screen({ columns: 120, rows: 24 }).join("\n");
   expect(screen).toMatch(
-    /› Stars +waiting for 1 of its own, for 12s · acme\/large · 5200 tokens · \$0\.02 · of main\n {2}└ task of b +running for 12s · \$0\.0000/,
+    /› Stars +waiting for 1 sub-agent, for 12s · acme\/large · 5200 tokens · \$0\.02 · of main\n {2}└ task of b +running for 12s · \$0\.0000/,
   );
 });
 
@@ -104,7 +104,7 @@ test("the last heartbeat is shown with why it did nothing", () => {
   player.keys("enter");
   expect(player.effects()).toEqual([{ kind: "heartbeat" }]);
   expect(lastBeatText({ ts: NOW - 60_000, status: "skipped", reason: "no-heartbeat-file" }, NOW)).toBe(
-    "Last heartbeat, 1m ago: did nothing: there is no HEARTBEAT.md, so no model was asked",
+    "Last heartbeat, 1m ago: did nothing: there is no HEARTBEAT.md, so no model was called",
   );
-  expect(lastBeatText(null, NOW)).toBe("No heartbeat was due yet.");
+  expect(lastBeatText(null, NOW)).toBe("No heartbeat yet");
 });

@@ -70,7 +70,7 @@ describe("a message", () => {
     const runId = say(player, "hello");
     player.effects();
     player.play({ type: "lost", why: "gone", retryAt: NOW + 1000 });
-    expect(player.screen().at(-3)).toContain("connection lost, trying again in 1 s: gone");
+    expect(player.screen().at(-3)).toContain("Disconnected, reconnecting in 1 s: gone");
     player.play({ type: "connected", hello: hello(), url: "ws://127.0.0.1:2" });
     expect(player.effects()).toContainEqual(expect.objectContaining({ kind: "send", sent: expect.objectContaining({ runId }) }));
     player.play({ type: "accepted", runId, ended: true });
@@ -93,7 +93,7 @@ describe("a message", () => {
   test("that was refused says why and can be had back", () => {
     const player = createPlayer();
     player.play({ type: "refused", runId: say(player, "hello"), error: "send blocked by session policy" });
-    expect(log(player)).toContain("not sent: send blocked by session policy");
+    expect(log(player)).toContain("Not sent: send blocked by session policy");
     player.keys("up");
     expect(player.state.editor.text).toBe("hello");
   });
@@ -231,6 +231,6 @@ describe("approvals", () => {
     player.play({ type: "asked", approval });
     player.now += 61_000;
     player.play({ type: "tick" });
-    expect(log(player)).toContain("not decided in time");
+    expect(log(player)).toContain("Expired: ");
   });
 });

@@ -15,7 +15,7 @@ export function guardEndings(leave: () => void): Disposable {
   }
   const crash = (error: unknown): void => {
     leave();
-    process.stderr.write(`error: the terminal interface failed, which is a defect of openclaw. Please report it with these lines:\n`);
+    process.stderr.write(`error: the terminal interface crashed. This is a bug in openclaw; please report it with these lines:\n`);
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     process.exit(1);
   };

@@ -26,8 +26,8 @@ function activity(state: State): string {
   const run = state.runs.find(({ outcome }) => !outcome);
   if (state.aborting) return "stopping";
   if (state.shell.running !== undefined) return `running ${cleanLine(state.shell.running)}`;
-  if (!run) return state.sent.some((one) => one.state === "sending" && one.sessionKey === state.sessionKey) ? "sending" : "waiting for the answer";
-  if (run.compacting) return "summing up";
+  if (!run) return state.sent.some((one) => one.state === "sending" && one.sessionKey === state.sessionKey) ? "sending" : "waiting for the reply";
+  if (run.compacting) return "compacting history";
   const last = run.segments.at(-1);
   if (last?.kind === "tool" && last.status === "running") return `running ${cleanLine(last.name)}`;
   if (last?.kind === "thinking") return "reasoning";
@@ -47,14 +47,16 @@ export function statusLine(state: State, now: number, unseen: number): Line {
   if (link.kind === "connecting") parts.push([span("connecting …", WARN)]);
   if (link.kind === "lost") {
     const wait = Math.max(0, Math.ceil((link.retryAt - now) / 1000));
-    parts.push([span(`connection lost, trying again ${wait > 0 ? `in ${wait} s` : "now"}: ${cleanLine(link.why)}`, WARN)]);
+    parts.push([span(`Disconnected, reconnecting ${wait > 0 ? `in ${wait} s` : "now"}: ${cleanLine(link.why)}`, WARN)]);
   } else if (isBusy(state) || state.shell.running !== undefined) {
     const took = isBusy(state) ? since(state, now) : 0;
     const spin = SPINNER[Math.floor(now / SPIN_MS) % SPINNER.length] ?? "";
     parts.push([span(`${spin} ${activity(state)}`, { colour: "green" }), span(`${took >= 1000 ? ` ${formatDuration(took)}` : ""} · Esc stops`, DIM)]);
-  } else if (link.kind === "open") parts.push([span(state.armedAt === undefined ? "ready" : "Ctrl+C again leaves", state.armedAt === undefined ? DIM : WARN)]);
-  if (state.approvals.length > 0) parts.push([span(`${state.approvals.length} to decide (Tab)`, { ...WARN, bold: true })]);
-  if (unseen > 0) parts.push([span(`${unseen} lines below (Ctrl+End)`, DIM)]);
+  } else if (link.kind === "open")
+    parts.push([span(state.armedAt === undefined ? "ready" : "Press Ctrl+C again to exit", state.armedAt === undefined ? DIM : WARN)]);
+  if (state.approvals.length > 0)
+    parts.push([span(`${state.approvals.length} pending ${state.approvals.length === 1 ? "approval" : "approvals"} (Tab)`, { ...WARN, bold: true })]);
+  if (unseen > 0) parts.push([span(`${unseen} new lines below (Ctrl+End)`, DIM)]);
   return parts.flatMap((part, index) => (index === 0 ? part : [span(" · ", DIM), ...part]));
 }
 

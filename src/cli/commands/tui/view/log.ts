@@ -1,3 +1,4 @@
+import { shownAnswer } from "../../../../protocol/index.ts";
 import { clean, cleanLine } from "../text/clean.ts";
 import { DIM, span, wrapText, type Line, type Style } from "../text/line.ts";
 import type { Entry } from "../state/entry.ts";
@@ -5,7 +6,7 @@ import type { Note, Run, Segment, Sent, State } from "../state/state.ts";
 import { createMarkdown, type DrawMarkdown, type ReadMarkdown } from "./markdown.ts";
 import { toolLines } from "./tool-card.ts";
 
-/** How things are drawn; what is drawn so once stays so. */
+/** Drawing options. A part's cached lines are reused while these stay the same. */
 export interface LogStyle {
   readonly columns: number;
   readonly tools: boolean;
@@ -22,13 +23,15 @@ const WARN: Style = { colour: "yellow" };
 const indented = (lines: readonly Line[], first = "  ", style?: Style): Line[] =>
   lines.map((line, index) => (line.length === 0 ? [] : [span(index === 0 ? first : "  ", style), ...line]));
 
-function saidLines(text: string, columns: number, mark = ""): Line[] {
+function userLines(text: string, columns: number, mark = ""): Line[] {
   const lines = indented(wrapText(clean(text), columns - 2), "› ", YOU);
   return mark === "" ? lines : [...lines, [span(`  ${mark}`, DIM)]];
 }
 
 function answerLines(text: string, style: LogStyle): Line[] {
-  return text === "" ? [] : indented(style.markdown(text, style.columns - 2, style.read));
+  const { text: words, files } = shownAnswer(text);
+  const lines = words === "" ? [] : indented(style.markdown(words, style.columns - 2, style.read));
+  return [...lines, ...files.flatMap((file) => indented(wrapText(`File: ${cleanLine(file)}`, style.columns - 2, DIM)))];
 }
 
 function thinkingLines(text: string, { columns, thinking }: LogStyle): Line[] {
@@ -36,7 +39,7 @@ function thinkingLines(text: string, { columns, thinking }: LogStyle): Line[] {
 }
 
 function entryLines(entry: Entry, style: LogStyle): Line[] {
-  if (entry.kind === "user") return saidLines(entry.text, style.columns, entry.from === undefined ? "" : `from ${cleanLine(entry.from)}`);
+  if (entry.kind === "user") return userLines(entry.text, style.columns, entry.from === undefined ? "" : `from ${cleanLine(entry.from)}`);
   if (entry.kind === "mark") return [[span(`── ${cleanLine(entry.text)} ──`, DIM)]];
   if (entry.kind === "tool") {
     const status = entry.failed ? "failed" : entry.output === undefined ? "running" : "done";
@@ -63,16 +66,16 @@ function noteLines({ text, tone, command }: Note, { columns }: LogStyle): Line[]
 }
 
 function sentLines({ text, state, error }: Sent, { columns }: LogStyle): Line[] {
-  if (state !== "failed") return saidLines(text, columns, state === "sending" ? "sending …" : "");
-  return [...saidLines(text, columns), ...indented(wrapText(`not sent: ${clean(error ?? "")} (Up brings it back)`, columns - 2, ERROR))];
+  if (state !== "failed") return userLines(text, columns, state === "sending" ? "sending …" : "");
+  return [...userLines(text, columns), ...indented(wrapText(`Not sent: ${clean(error ?? "")} (press Up to edit)`, columns - 2, ERROR))];
 }
 
 function outcomeLines({ outcome }: Run, { columns }: LogStyle): Line[] {
   if (outcome?.kind === "aborted") return [[span("  (stopped)", WARN)]];
-  return outcome?.kind === "error" ? indented(wrapText(clean(outcome.text ?? "the run failed"), columns - 2, ERROR), "✗ ", ERROR) : [];
+  return outcome?.kind === "error" ? indented(wrapText(clean(outcome.text ?? "Run failed"), columns - 2, ERROR), "✗ ", ERROR) : [];
 }
 
-/** One part of the log. `of` stays the same object as long as it looks the same. */
+/** One part of the log. `of` is the cache key: the same object as long as the part looks the same. */
 interface Part {
   readonly of: object;
   readonly tool: boolean;
@@ -86,7 +89,7 @@ function runParts(run: Run): Part[] {
   return run.outcome && run.outcome.kind !== "final" ? [...parts, { of: run.outcome, tool: false, lines: (style) => outcomeLines(run, style) }] : parts;
 }
 
-/** Everything in order: what the gateway has, then what is on its way; what only this terminal knows stands where it happened. */
+/** All entries in order: stored, then pending; local ones where they occurred. */
 function partsOf(state: State): Part[] {
   const { history, sent, runs, notes, sessionKey } = state;
   const live = new Set(runs.flatMap(({ segments }) => segments.flatMap((segment) => (segment.kind === "tool" ? [segment.id] : []))));
@@ -116,7 +119,7 @@ function partsOf(state: State): Part[] {
   return ordered.map(({ part }) => part);
 }
 
-/** Makes the function that draws the log. It caches how each part looks. */
+/** Creates the function that draws the log. It caches the lines of each part. */
 export function createLogView(): (state: State, look: Omit<LogStyle, "markdown">) => Line[] {
   const markdown = createMarkdown();
   const drawn = new WeakMap<object, { readonly style: LogStyle; readonly lines: Line[] }>();

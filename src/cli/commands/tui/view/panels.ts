@@ -11,7 +11,7 @@ const EDGE: Style = { colour: "yellow" };
 
 function options(approval: Approval, focus: State["focus"]): Line {
   if (approval.deciding !== undefined) return [span(`${approval.deciding} …`, DIM)];
-  if (focus?.id !== approval.id) return [span("Tab to decide: ", DIM), span(DECISIONS.map((decision) => WORDS[decision]).join("   "))];
+  if (focus?.id !== approval.id) return [span("Press Tab to decide: ", DIM), span(DECISIONS.map((decision) => WORDS[decision]).join("   "))];
   return DECISIONS.flatMap((decision, index) => [
     span(index === focus.choice ? `›${WORDS[decision]}‹` : ` ${WORDS[decision]} `, index === focus.choice ? { inverse: true, bold: true } : undefined),
     span("  "),
@@ -31,7 +31,7 @@ export function approvalLines(
   const rule = "─".repeat(Math.max(0, Math.min(columns, 60) - 2));
   const elsewhere = approval.sessionKey !== undefined && approval.sessionKey !== at.sessionKey;
   const body: Line[] = [
-    ...wrap([span("May this run?", { bold: true }), span(`  ${seconds} s left`, DIM)], available),
+    ...wrap([span("Approve this command?", { bold: true }), span(`  ${seconds} s left`, DIM)], available),
     ...reveal(approval.command)
       .split("\n")
       .flatMap((row) => wrap([span(row, { bold: true })], available, { exact: true })),
@@ -59,7 +59,7 @@ export function pickerLines(picker: Picker, columns: number, height: number): Li
   const { from, shown } = windowOf(items, picker.selected, visible);
   const all = picker.found === undefined ? picker.items?.length : picker.found === picker.filter.trim() ? picker.total : undefined;
   const count = picker.items === undefined ? "loading …" : all === undefined ? "looking …" : `${items.length} of ${all}`;
-  const title: Line = [span(`── ${picker.title} `, { bold: true }), span(`${count} · type to filter, Enter chooses, Esc closes`, DIM)];
+  const title: Line = [span(`── ${picker.title} `, { bold: true }), span(`${count} · type to filter, Enter selects, Esc closes`, DIM)];
   const what = picker.command === undefined ? [] : wrap([span("  "), span(revealLine(picker.command), { bold: true })], columns, { exact: true });
   const filter: Line[] = picker.filtering ? [[span("  filter: ", DIM), span(cleanLine(picker.filter)), span("▏", DIM)]] : [];
   const rows = shown.map(({ label, detail, value, level = 0 }, index) => {
@@ -67,7 +67,7 @@ export function pickerLines(picker: Picker, columns: number, height: number): Li
     const branch = level === 0 ? "" : `${"  ".repeat(level - 1)}└ `;
     return pairLine(`${branch}${mark}${cleanLine(label)}`, cleanLine(detail), columns, from + index === picker.selected);
   });
-  const nothing: Line[] = all !== undefined && items.length === 0 ? [[span("  nothing fits", DIM)]] : [];
+  const nothing: Line[] = all !== undefined && items.length === 0 ? [[span("  No matches", DIM)]] : [];
   return [title, ...what, ...filter, ...rows, ...nothing];
 }
 

@@ -22,7 +22,7 @@ export interface ViewInput {
 const SMALLEST: Size = { columns: 20, rows: 6 };
 
 const tooSmall = ({ rows }: Size): Drawn => ({
-  frame: { lines: Array.from({ length: rows }, (_, row): Line => (row === 0 ? [span("too small")] : [])), cursor: undefined },
+  frame: { lines: Array.from({ length: rows }, (_, row): Line => (row === 0 ? [span("terminal too small")] : [])), cursor: undefined },
   layout: { lines: 0, height: 1 },
 });
 

@@ -1,9 +1,11 @@
-import { css, html, LitElement, type PropertyValues, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { bytes } from "../../../base/figures.ts";
 import { failureText } from "../../../link/failure.ts";
 import type { Link } from "../../../link/link.ts";
 import { sheet } from "../../../look/sheet.ts";
+import type { PictureViewer } from "../picture-viewer.ts";
+import { t } from "../../../words/words.ts";
 
 const SHOWN = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/i;
 
@@ -28,12 +30,6 @@ export class ChatPicture extends LitElement {
         max-width: 100%;
         max-height: 260px;
       }
-      .whole {
-        cursor: zoom-out;
-      }
-      .whole img {
-        max-height: none;
-      }
       .space {
         display: grid;
         place-items: center;
@@ -54,7 +50,7 @@ export class ChatPicture extends LitElement {
   @property({ attribute: false }) size: number | undefined;
   @state() private source: string | undefined;
   @state() private error: string | undefined;
-  @state() private whole = false;
+  @state() private viewed = false;
   private watcher: IntersectionObserver | undefined;
 
   override connectedCallback(): void {
@@ -98,18 +94,24 @@ export class ChatPicture extends LitElement {
     }
   }
 
+  /** Shows it over the page. The code for that is loaded with the first picture. */
+  private async view(): Promise<void> {
+    await import("../picture-viewer.ts");
+    this.viewed = true;
+    await this.updateComplete;
+    const viewer = this.renderRoot.querySelector<PictureViewer>("oc-picture-viewer");
+    await viewer?.updateComplete;
+    viewer?.open();
+  }
+
   protected override render(): TemplateResult {
     if (this.source === undefined) {
-      return html`<div class="space faint">${this.error ?? html`Picture${this.size === undefined ? "" : `, ${bytes(this.size)}`}`}</div>`;
+      return html`<div class="space faint">${this.error ?? html`${t`Picture${this.size === undefined ? "" : `, ${bytes(this.size)}`}`}`}</div>`;
     }
-    return html`<button
-      class=${this.whole ? "whole" : ""}
-      aria-pressed=${this.whole}
-      aria-label=${this.whole ? "Show the picture smaller" : "Show the whole picture"}
-      @click=${() => (this.whole = !this.whole)}
-    >
-      <img src=${this.source} alt="Picture in the conversation" />
-    </button>`;
+    return html`<button aria-haspopup="dialog" aria-label=${t("Show full picture")} @click=${() => void this.view()}>
+        <img src=${this.source} alt=${t("Picture in the conversation")} />
+      </button>
+      ${this.viewed ? html`<oc-picture-viewer .source=${this.source}></oc-picture-viewer>` : nothing}`;
   }
 }
 customElements.define("oc-chat-picture", ChatPicture);

@@ -1,43 +1,31 @@
 import { html, nothing, type TemplateResult } from "lit";
-import { classMap } from "lit/directives/class-map.js";
 import { guard } from "lit/directives/guard.js";
-import { icon } from "../../../look/icons.ts";
 import { blocksOf } from "./blocks.ts";
-import { coloured, type Carry } from "./colours.ts";
+import "./code-block.ts";
+import "./math.ts";
+import "./table.ts";
+import { cellsOf } from "./table-cells.ts";
 import { parseMarkdown, type Node } from "./parse.ts";
+import { t } from "../../../words/words.ts";
 
 /** What a piece of drawn text can do. */
 export interface ProseActions {
   copy(text: string): void;
+  /** More may be written to it. */
+  readonly isOpen?: boolean;
 }
 
-/** Code line by line: while it is being written only its last line is drawn again. */
-function codeLines(text: string, language: string): readonly unknown[] {
-  let carry: Carry = "";
-  const lines = text.split("\n");
-  return lines.map((line, at) => {
-    const from = carry;
-    const state = from === "" ? "" : from.close;
-    const result = coloured(line, language, from);
-    carry = result.carry;
-    const end = at < lines.length - 1 ? "\n" : "";
-    return guard(
-      [line, state, end],
-      () => html`${result.pieces.map(({ kind, text: piece }) => (kind === "plain" ? piece : html`<span class=${kind}>${piece}</span>`))}${end}`,
-    );
-  });
+const DIAGRAM = /^(?:mermaid|mmd)$/i;
+
+/** A diagram of code; what draws it is loaded with the first one. Until then, and where that fails, its source is shown. */
+function diagram(text: string, language: string, actions: ProseActions): TemplateResult {
+  void import("../diagram/diagram.ts").catch(() => undefined);
+  return html`<oc-diagram .source=${text} .copy=${(source: string) => actions.copy(source)}>${codeBlock(text, language, actions)}</oc-diagram>`;
 }
 
-/** A block of code with its language and a button that copies it. */
-export function codeBlock(text: string, language: string, actions: ProseActions): TemplateResult {
-  return html`<div class="code-block">
-    <div class="code-head">
-      <span class="cut">${language === "" ? "text" : language}</span>
-      <button class="plain small" aria-label="Copy the code" title="Copy the code" @click=${() => actions.copy(text)}>${icon("copy", 14)}</button>
-    </div>
-    <pre dir="ltr" tabindex="0" role="group" aria-label="Code"><code>${codeLines(text, language)}</code></pre>
-  </div>`;
-}
+/** A block of code with its language and a button that copies it. Long code is folded. */
+export const codeBlock = (text: string, language: string, actions: ProseActions): TemplateResult =>
+  html`<oc-code-block .text=${text} .language=${language} .copy=${(code: string) => actions.copy(code)} ?open=${actions.isOpen ?? false}></oc-code-block>`;
 
 /** What stands in nothing else runs the way of its first letter, and with it what stands in it. */
 type Direction = "auto" | typeof nothing;
@@ -50,7 +38,7 @@ function heading(level: number, children: unknown, dir: Direction): TemplateResu
 
 function link({ address, children }: Extract<Node, { readonly kind: "link" }>, actions: ProseActions): TemplateResult {
   return html`<a href=${address.href} target="_blank" rel="noopener noreferrer">${all(children, actions)}</a>${
-      address.host === undefined ? nothing : html`<span class="real-host" title="Where the link goes">${address.host}</span>`
+      address.host === undefined ? nothing : html`<span class="real-host" title=${t("Link destination")}>${address.host}</span>`
     }`;
 }
 
@@ -66,13 +54,19 @@ function list({ ordered, start, children }: Extract<Node, { readonly kind: "list
 
 function item({ done, children }: Extract<Node, { readonly kind: "item" }>, actions: ProseActions): TemplateResult {
   if (done === undefined) return html`<li>${all(children, actions)}</li>`;
-  return html`<li class="task"><input type="checkbox" disabled .checked=${done} aria-label=${done ? "Done" : "To do"} />${all(children, actions)}</li>`;
+  return html`<li class="task"><input type="checkbox" disabled .checked=${done} aria-label=${done ? t("Done") : t("To do")} />${all(children, actions)}</li>`;
 }
 
-function cell({ head, align, children }: Extract<Node, { readonly kind: "cell" }>, actions: ProseActions): TemplateResult {
-  const classes = classMap({ right: align === "right", centre: align === "center" });
-  return head ? html`<th class=${classes} scope="col">${all(children, actions)}</th>` : html`<td class=${classes}>${all(children, actions)}</td>`;
+/** To the footnote of the same text. */
+function toNote(event: Event, number: number): void {
+  const text = (event.currentTarget as HTMLElement).closest(".prose");
+  const note = text?.querySelector<HTMLElement>(`[data-note="${number}"]`);
+  note?.scrollIntoView({ block: "center" });
+  note?.focus();
 }
+
+const noteMark = (number: number): TemplateResult =>
+  html`<sup><button class="plain note-mark" aria-label=${t`Footnote ${number}`} @click=${(event: Event) => toNote(event, number)}>${number}</button></sup>`;
 
 function drawn(node: Node, actions: ProseActions, dir: Direction): unknown {
   switch (node.kind) {
@@ -85,7 +79,7 @@ function drawn(node: Node, actions: ProseActions, dir: Direction): unknown {
     case "code":
       return html`<code dir="ltr">${node.text}</code>`;
     case "fence":
-      return codeBlock(node.text, node.language, actions);
+      return DIAGRAM.test(node.language) && !actions.isOpen ? diagram(node.text, node.language, actions) : codeBlock(node.text, node.language, actions);
     case "picture":
       return html`<img src=${node.source} alt=${node.alt} loading="lazy" />`;
     case "link":
@@ -95,7 +89,22 @@ function drawn(node: Node, actions: ProseActions, dir: Direction): unknown {
     case "item":
       return item(node, actions);
     case "cell":
-      return cell(node, actions);
+      return all(node.children, actions);
+    case "table":
+      return html`<oc-prose-table
+        .cells=${cellsOf(node.children)}
+        .draw=${(nodes: readonly Node[]) => all(nodes, actions)}
+        .copy=${(text: string) => actions.copy(text)}
+      ></oc-prose-table>`;
+    case "math":
+      return html`<oc-math .source=${node.text} ?display=${node.display}></oc-math>`;
+    case "note-mark":
+      return noteMark(node.number);
+    case "note":
+      return html`<div class="footnote" data-note=${node.number} tabindex="-1" dir=${dir}>
+        <span>${node.number}</span>
+        <div>${all(node.children, actions)}</div>
+      </div>`;
     case "heading":
       return heading(node.level, all(node.children, actions), dir);
     default:
@@ -115,24 +124,6 @@ function plain(kind: string, children: unknown, dir: Direction): unknown {
       return html`<s>${children}</s>`;
     case "quote":
       return html`<blockquote dir=${dir}>${children}</blockquote>`;
-    case "table":
-      return html`<div class="scroll" dir=${dir} tabindex="0" role="group" aria-label="Table">
-        <table>
-          ${children}
-        </table>
-      </div>`;
-    case "thead":
-      return html`<thead>
-        ${children}
-      </thead>`;
-    case "tbody":
-      return html`<tbody>
-        ${children}
-      </tbody>`;
-    case "row":
-      return html`<tr>
-        ${children}
-      </tr>`;
     default:
       return children;
   }
@@ -140,7 +131,12 @@ function plain(kind: string, children: unknown, dir: Direction): unknown {
 
 const all = (nodes: readonly Node[], actions: ProseActions, dir: Direction = nothing): unknown => nodes.map((node) => drawn(node, actions, dir));
 
-/** Markdown as templates. Parts that have not changed since they were last drawn in this place are left as they are. */
-export function prose(text: string, actions: ProseActions): TemplateResult {
-  return html`<div class="prose">${blocksOf(text).map((block) => html`${guard([block], () => all(parseMarkdown(block), actions, "auto"))}`)}</div>`;
+/** Markdown as templates. Parts that have not changed since they were last drawn in this place are left as they are. `writing`: the text goes on, and its last part may. */
+export function prose(text: string, actions: ProseActions, writing = false): TemplateResult {
+  const blocks = blocksOf(text);
+  const part = (block: string, at: number): TemplateResult => {
+    const isOpen = writing && at === blocks.length - 1;
+    return html`${guard([block, isOpen], () => all(parseMarkdown(block), isOpen ? { copy: (code) => actions.copy(code), isOpen } : actions, "auto"))}`;
+  };
+  return html`<div class="prose">${blocks.map(part)}</div>`;
 }

@@ -5,7 +5,7 @@ export const proseLook = css`
   .prose {
     min-width: 0;
     overflow-wrap: anywhere;
-    font-size: 15px;
+    font-size: var(--type-reading);
     line-height: 24px;
   }
   .prose > :first-child {
@@ -27,13 +27,13 @@ export const proseLook = css`
   .prose h5 {
     margin: 18px 0 6px;
     line-height: 1.3;
-    font-size: 15px;
+    font-size: var(--type-reading);
   }
   .prose h3 {
-    font-size: 17px;
+    font-size: var(--type-title);
   }
   .prose h3.big {
-    font-size: 20px;
+    font-size: var(--type-title);
   }
   .prose ul,
   .prose ol {
@@ -98,7 +98,7 @@ export const proseLook = css`
   .real-host {
     margin-inline-start: 4px;
     padding: 0 5px;
-    font-size: 12.5px;
+    font-size: var(--type-small);
     color: var(--warn);
     background: var(--warn-soft);
     border-radius: 4px;
@@ -114,7 +114,7 @@ export const proseLook = css`
     align-items: center;
     justify-content: space-between;
     padding: 0 4px 0 12px;
-    font-size: 12.5px;
+    font-size: var(--type-small);
     color: var(--ink-soft);
     border-bottom: 1px solid var(--line);
   }
@@ -128,13 +128,59 @@ export const proseLook = css`
     padding: 10px 12px;
     overflow: auto;
     max-height: 70vh;
-    font-size: 13.5px;
+    font-size: var(--type-ui);
     line-height: 1.5;
     overflow-wrap: normal;
     tab-size: 4;
   }
   .code-block code {
     font-size: inherit;
+  }
+  oc-code-block {
+    display: block;
+  }
+  .code-part {
+    display: block;
+    content-visibility: auto;
+    contain-intrinsic-size: auto 2000px;
+  }
+  .code-block .fold {
+    width: 100%;
+    color: var(--ink-soft);
+    border-radius: 0;
+    border-top: 1px solid var(--line);
+  }
+  .code-block.long:not(.unfolded) pre {
+    max-height: 480px;
+    overflow-y: hidden;
+  }
+  .code-block.unfolded pre {
+    max-height: none;
+  }
+  .note-mark.note-mark {
+    display: inline;
+    min-width: 0;
+    min-height: 0;
+    padding: 0 1px;
+    line-height: 1;
+    font-size: var(--type-micro);
+    color: var(--accent-text);
+  }
+  .footnote {
+    display: flex;
+    gap: 8px;
+    margin: 0 0 4px;
+    font-size: var(--type-ui);
+    line-height: 20px;
+    color: var(--ink-soft);
+  }
+  .footnote > span:first-child {
+    color: var(--ink-faint);
+    font-variant-numeric: tabular-nums;
+  }
+  .footnote:focus {
+    outline: none;
+    background: var(--hover);
   }
   .comment {
     color: var(--ink-soft);

@@ -1,4 +1,5 @@
 import MarkdownIt, { type MarkdownIt as Parser, type Token } from "markdown-it";
+import { footnotes, formulas } from "./extras.ts";
 import { addressOf, pictureOf, type Address } from "./address.ts";
 
 /** Markdown as a tree of what may be shown. There is no HTML in it: what looks like some is text. */
@@ -14,6 +15,9 @@ export type Node =
   | { readonly kind: "list"; readonly ordered: boolean; readonly start: number; readonly children: readonly Node[] }
   | { readonly kind: "item"; readonly done?: boolean; readonly children: readonly Node[] }
   | { readonly kind: "cell"; readonly head: boolean; readonly align: string; readonly children: readonly Node[] }
+  | { readonly kind: "math"; readonly text: string; readonly display: boolean }
+  | { readonly kind: "note-mark"; readonly number: number }
+  | { readonly kind: "note"; readonly number: number; readonly children: readonly Node[] }
   | { readonly kind: Plain; readonly children: readonly Node[] };
 
 type Plain = "paragraph" | "tight" | "strong" | "em" | "strike" | "quote" | "table" | "thead" | "tbody" | "row" | "group";
@@ -35,6 +39,8 @@ function createParser(): Parser {
   parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
   // Every address is looked at by `addressOf`; what it refuses is still shown as text, not as Markdown.
   parser.validateLink = () => true;
+  footnotes(parser);
+  formulas(parser);
   return parser;
 }
 
@@ -71,6 +77,11 @@ function leafOf(token: Token): Node | undefined {
       return { kind: "fence", text: token.content.replace(/\n$/, ""), language: token.info.trim().split(/\s+/)[0] ?? "" };
     case "code_block":
       return { kind: "fence", text: token.content.replace(/\n$/, ""), language: "" };
+    case "math_inline":
+    case "math_block":
+      return { kind: "math", text: token.content, display: token.type === "math_block" };
+    case "footnote_ref":
+      return { kind: "note-mark", number: Number(token.meta?.["number"]) };
     case "image":
       return imageOf(token);
     default:
@@ -109,6 +120,8 @@ function branchOf(token: Token, children: readonly Node[]): Node {
     case "th_open":
     case "td_open":
       return { kind: "cell", head: token.type === "th_open", align: /text-align:(\w+)/.exec(attribute(token, "style"))?.[1] ?? "", children };
+    case "footnote_open":
+      return { kind: "note", number: Number(token.meta?.["number"]), children };
     case "link_open": {
       const address = addressOf(attribute(token, "href"), plainText(children));
       return address ? { kind: "link", address, children } : { kind: "group", children };

@@ -12,6 +12,7 @@ const said = (text: string) => ({ type: "text", text });
 function portOf(whole: string, has = true): Port {
   const request = (method: string, params: { readonly seq: number; readonly from?: number; readonly index?: number }): Promise<unknown> => {
     if (method === "chat.image") return Promise.resolve({ mimeType: "image/png", data: `data-${params.seq}-${params.index}` });
+    if (method === "chat.file") return Promise.resolve({ name: "x", mimeType: "application/pdf", bytes: 3, data: `file-${params.seq}-${params.index}` });
     if (method !== "chat.entry") return Promise.reject(new Error(method));
     const from = params.from ?? 0;
     const end = from + 10;
@@ -28,6 +29,14 @@ it("sends a message again with its pictures", async () => {
       { type: "image", mimeType: "image/png", fileName: "picture-1.png", content: "data-4-1" },
       { type: "image", mimeType: "image/png", fileName: "picture-2.png", content: "data-4-2" },
     ],
+  });
+});
+
+it("sends a message again with its files, and without the lines that name them", async () => {
+  const files = [{ name: "report.pdf", mimeType: "application/pdf" }];
+  expect(await draftOf(portOf(""), KEY, entry([said("Sum it up\n📎 report.pdf")], { files }))).toEqual({
+    text: "Sum it up",
+    attachments: [{ type: "file", mimeType: "application/pdf", fileName: "report.pdf", content: "file-4-0" }],
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Link } from "../../../link/link.ts";
-import { fieldsOf, saidIn } from "./said.ts";
+import { fieldsOf, saidIn, withoutFileLines } from "./said.ts";
 import type { Attachment, ChatEntry, Draft } from "./state.ts";
 
 type Port = Pick<Link, "has" | "request">;
@@ -24,14 +24,21 @@ async function picture(link: Port, sessionKey: string, seq: number, index: numbe
   return { type: "image", mimeType, fileName: `picture-${number}.${ENDINGS[mimeType] ?? "img"}`, content: data };
 }
 
-/** A message as it was sent: all its words, and its pictures. */
+async function file(link: Port, sessionKey: string, seq: number, index: number, name: string): Promise<Attachment> {
+  const { mimeType, data } = await link.request("chat.file", { sessionKey, seq, index });
+  return { type: "file", mimeType, fileName: name, content: data };
+}
+
+/** A message as it was sent: all its words, its pictures and its files. */
 export async function draftOf(link: Port, sessionKey: string, entry: ChatEntry): Promise<Draft> {
+  const { files = [], seq } = entry;
   const indexes = entry.content.flatMap((block, index) => (fieldsOf(block)["type"] === "image" ? [index] : []));
   const [text, ...attachments] = await Promise.all([
     wholeText(link, sessionKey, entry),
-    ...indexes.map((index, at) => picture(link, sessionKey, entry.seq, index, at + 1)),
+    ...indexes.map((index, at) => picture(link, sessionKey, seq, index, at + 1)),
+    ...files.map(({ name }, index) => file(link, sessionKey, seq, index, name)),
   ]);
-  return { text, attachments };
+  return { text: files.length === 0 ? text : withoutFileLines(text).words, attachments };
 }
 
 const TITLE_CHARS = 60;

@@ -11,6 +11,7 @@ import { createReading } from "./reading.ts";
 import { afterAgent, afterChat, afterPage, type LiveRun } from "./runs.ts";
 import { createSending, type Sending } from "./sending.ts";
 import type { Aside, ConversationState, Draft, PendingMessage } from "./state.ts";
+import { t } from "../../../words/words.ts";
 
 export type { Attachment, ConversationState, Draft, PendingMessage, ToolView } from "./state.ts";
 
@@ -25,8 +26,12 @@ export interface Conversation {
   newer(): Promise<void>;
   /** Goes back to the newest entries. */
   newest(): Promise<void>;
+  /** Goes to the entry at a position, however far back. */
+  from(seq: number): Promise<void>;
   /** Asks for what is new. */
   refresh(): Promise<void>;
+  /** The same, and gives what is known then, also when the conversation was closed meanwhile. */
+  look(): Promise<ConversationState>;
   /** Keeps the message in this browser and sends it; gives its run's id. It is shown as pending from now on. */
   send(draft: Draft): string;
   /** The same, but not before this browser keeps the message. False when it cannot: nothing was sent. */
@@ -35,6 +40,10 @@ export interface Conversation {
   resend(runId: string): void;
   /** Forgets a message that was not accepted. */
   discard(runId: string): void;
+  /** Takes back a message that waits. */
+  withdraw(runId: string): Promise<void>;
+  /** Shows a message that waits to the run that goes on. */
+  steer(runId: string): Promise<void>;
   /** Ends the session's runs. */
   stop(): Promise<void>;
   close(): void;
@@ -86,6 +95,7 @@ interface Talk {
   runs: readonly LiveRun[];
   asides: readonly Aside[];
   commands: AskedCommands;
+  others: readonly string[] | undefined;
   /** Counts what comes over the wire, so that an answer can be set against what was heard since it was asked for. */
   heard: number;
 }
@@ -145,6 +155,7 @@ function viewOf(talk: Talk, stretch: Stretch, sending: Sending, rest: Pick<Conve
     runs: talk.runs,
     asides: asidesOf(talk, entries),
     commands: talk.commands,
+    others: talk.others,
     moreBefore,
     moreAfter,
     loading: known === undefined && rest.error === undefined,
@@ -159,6 +170,7 @@ function takePage(
 ): void {
   const { entries, known = 0 } = stretch;
   talk.canonical = page.sessionKey;
+  talk.others = page.others;
   talk.waiting = page.pending.map((message) => ({ ...message, state: "accepted" as const }));
   const runs = replaced ? talk.runs.filter(({ after }) => after === undefined) : talk.runs;
   talk.runs = afterPage(runs, page, { entries, asked, last: known });
@@ -170,9 +182,15 @@ async function watch(link: Port, sessionKey: string, on: boolean): Promise<void>
   if (link.has("chat.watch")) await link.request("chat.watch", { sessionKey, on }).catch(() => undefined);
 }
 
+async function steer(link: Port, message: { readonly sessionKey: string; readonly runId: string }, refresh: () => Promise<void>): Promise<void> {
+  const { steered } = await link.request("chat.steer", message);
+  await refresh();
+  if (!steered) throw new Error(t("The current answer cannot include this message. It stays in the queue."));
+}
+
 /** A conversation. Nothing is asked before `open`. */
 export function createConversation({ link, sessionKey, outbox = createOutbox(), platform = browserPlatform }: ConversationOptions): Conversation {
-  const talk: Talk = { canonical: sessionKey, waiting: [], runs: [], asides: [], commands: new Map(), heard: 0 };
+  const talk: Talk = { canonical: sessionKey, waiting: [], runs: [], asides: [], commands: new Map(), others: undefined, heard: 0 };
   let loadingOlder = false;
   let error: string | undefined;
   let connections = 0;
@@ -198,7 +216,8 @@ export function createConversation({ link, sessionKey, outbox = createOutbox(), 
     changed: () => board.show(),
     accepted: () => void refresh(),
   });
-  const board = createBoard(() => viewOf(talk, reading.stretch, sending, { loadingOlder, error }), platform);
+  const view = (): ConversationState => viewOf(talk, reading.stretch, sending, { loadingOlder, error });
+  const board = createBoard(view, platform);
 
   const queue = createQueue(async (work) => {
     const before = connections;
@@ -236,15 +255,15 @@ export function createConversation({ link, sessionKey, outbox = createOutbox(), 
     },
     newer: () => queue.coalesced("newer", reading.newer),
     newest: () => queue.coalesced("newest", reading.newest),
+    from: (seq) => queue.coalesced(`from:${seq}`, () => reading.from(seq)),
     refresh,
-    send(draft) {
-      const message = written(draft);
-      sending.add(message);
-      return message.runId;
-    },
+    look: () => refresh().then(view),
+    send: (draft) => sending.add(written(draft)),
     offer: (draft) => sending.offer(written(draft)),
     resend: sending.retry,
     discard: sending.discard,
+    withdraw: (runId) => link.request("chat.abort", { sessionKey, runId }).then(refresh),
+    steer: (runId) => steer(link, { sessionKey, runId }, refresh),
     stop: async () => void (await link.request("chat.abort", { sessionKey })),
     close() {
       board.close();

@@ -2,6 +2,7 @@ import type { Link } from "../../../link/link.ts";
 import { failureText } from "../../../link/failure.ts";
 import { sentBytes, tooMuch } from "./message-size.ts";
 import type { Outbox, Unsent } from "./outbox.ts";
+import { t } from "../../../words/words.ts";
 
 /** What became of a message: the gateway has it, will never take it, or is to be asked again. */
 export type Outcome =
@@ -43,9 +44,9 @@ const TOO_BIG = 1009;
 /** The gateway ends or restarts: no message is to blame. */
 const PEACEFUL: ReadonlySet<number> = new Set([1000, 1001, 1012, 1013]);
 
-const FILES_GONE = "Its files are no longer in this browser. Attach them again.";
-const TOO_BIG_ON_THE_WAY = "It is larger than the gateway, or something before it, lets through. Leave something out.";
-const BREAKS = "The connection broke twice as soon as this was sent, so it is not tried again by itself. Try again, or leave something out.";
+const FILES_GONE = t("Its files are no longer in this browser. Attach them again.");
+const TOO_BIG_ON_THE_WAY = t("The message is larger than the gateway, or a proxy in front of it, allows. Shorten it or remove files.");
+const BREAKS = t("The connection dropped twice while sending this, so it is not retried automatically. Try again, shorten the message or remove files.");
 
 const detailsOf = (error: unknown): NonNullable<Failed["details"]> => ((error ?? {}) as Failed).details ?? {};
 
@@ -74,15 +75,19 @@ export function createDelivery({ link, outbox, now }: DeliveryOptions): Delivery
   }
 
   async function deliver(message: Unsent): Promise<Outcome> {
-    const { runId, sessionKey, text, thinking } = message;
+    const { runId, sessionKey, text, thinking, edits } = message;
     const attachments = await outbox.attachments(message).catch(() => undefined);
     if (!attachments) {
       // Gone with the message: another tab has sent it.
       return outbox.all().some((kept) => kept.runId === runId) ? { kind: "refused", error: FILES_GONE } : { kind: "accepted" };
     }
     const much = tooMuch({ text, attachments }, link.hello?.policy.maxPayload);
-    if (much !== undefined) return { kind: "refused", error: `${much} Leave something out.` };
-    const extra = { ...(attachments.length === 0 ? {} : { attachments }), ...(thinking === undefined ? {} : { thinking }) };
+    if (much !== undefined) return { kind: "refused", error: t`${much} Shorten it or remove files.` };
+    const extra = {
+      ...(attachments.length === 0 ? {} : { attachments }),
+      ...(thinking === undefined ? {} : { thinking }),
+      ...(edits === undefined ? {} : { edits }),
+    };
     const timeoutMs = ANSWER_MS + sentBytes({ text, attachments }) / BYTES_PER_MS;
     const began = now();
     try {
@@ -91,7 +96,10 @@ export function createDelivery({ link, outbox, now }: DeliveryOptions): Delivery
       breaks.delete(runId);
       return { kind: "accepted" };
     } catch (failure) {
-      return failed(failure, runId, now() - began);
+      const outcome = failed(failure, runId, now() - began);
+      // What was changed above while an answer is written does not wait for it: the user decides again.
+      const isRefused = edits !== undefined && outcome.kind === "later" && detailsOf(failure).protocolCode !== undefined;
+      return isRefused ? { kind: "refused", error: failureText(failure) } : outcome;
     }
   }
 

@@ -13,6 +13,8 @@ export interface Stretch {
   /** Which transcript the positions belong to. */
   readonly sessionId: string | undefined;
   readonly began: number | undefined;
+  /** Which of its branches entries belong to. */
+  readonly fork?: number | undefined;
 }
 
 export const NOTHING: Stretch = { entries: [], known: undefined, moreBefore: false, moreAfter: false, sessionId: undefined, began: undefined };
@@ -21,8 +23,8 @@ export const NOTHING: Stretch = { entries: [], known: undefined, moreBefore: fal
 const MOST_HELD = 2000;
 
 /** True when the positions of both mean the same entries. */
-export const sameTranscript = (held: Pick<Stretch, "sessionId" | "began">, other: { readonly sessionId?: string; readonly began?: number }): boolean =>
-  held.sessionId === other.sessionId && held.began === other.began;
+export const sameTranscript = (held: Pick<Stretch, "sessionId" | "began" | "fork">, other: Pick<PageAnswer, "sessionId" | "began" | "fork">): boolean =>
+  held.sessionId === other.sessionId && held.began === other.began && held.fork === other.fork;
 
 /** What is held with everything in [from, to) as it was just read: there and nowhere else. */
 function replaced(held: readonly ChatEntry[], from: number, to: number, read: readonly ChatEntry[]): readonly ChatEntry[] {
@@ -47,8 +49,14 @@ function withoutNewest(stretch: Stretch, most: number): Stretch {
 
 /** A stretch that begins with the newest entries. */
 export function fromNewest(page: PageAnswer): Stretch {
-  const { entries, more, last, sessionId, began } = page;
-  return { entries: [...entries], known: Math.max(last, entries.at(-1)?.seq ?? 0), moreBefore: more, moreAfter: false, sessionId, began };
+  const { entries, more, last, sessionId, began, fork } = page;
+  return { entries: [...entries], known: Math.max(last, entries.at(-1)?.seq ?? 0), moreBefore: more, moreAfter: false, sessionId, began, fork };
+}
+
+/** A stretch from somewhere in the transcript. */
+export function fromEntry(page: PageAnswer): Stretch {
+  const { entries, more } = page;
+  return more ? { ...fromNewest(page), known: entries.at(-1)?.seq ?? 0, moreBefore: true, moreAfter: true } : { ...fromNewest(page), moreBefore: true };
 }
 
 /** With what was read before a position that is held. */

@@ -1,5 +1,6 @@
 import { blocksOf, fieldsOf, saidIn, textOf, thoughtIn } from "./said.ts";
 import type { ChatEntry } from "./state.ts";
+import { t } from "../../../words/words.ts";
 
 /** A call of a tool in the transcript, with its result when that is there. */
 export interface Call {
@@ -16,6 +17,18 @@ export interface TurnUsage {
   readonly output: number;
   readonly cached: number;
   readonly cost: number | undefined;
+}
+
+/** What the answers of one turn have in common. */
+export interface Work {
+  /** Of its first answer. */
+  readonly key: string;
+  /** When it was asked for, as far as that is known, and when its newest entry was written. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Calls of tools. */
+  readonly steps: number;
+  readonly failed: boolean;
 }
 
 interface Base {
@@ -37,6 +50,8 @@ export interface AnswerItem extends Base {
   readonly calls: readonly Call[];
   /** Why it failed, when it did. */
   readonly failed?: string | undefined;
+  /** The turn that it belongs to; the same in all of its answers. */
+  readonly work: Work;
   /** Of the whole turn, at its last answer. `asked`: what it answers. */
   readonly turn?: { readonly usage: TurnUsage | undefined; readonly asked: SaidItem | undefined } | undefined;
 }
@@ -75,25 +90,48 @@ function added(usage: TurnUsage | undefined, more: ChatEntry["usage"]): TurnUsag
 /** The model of answers that the gateway wrote itself: each stands alone. */
 export const WRITTEN_BY_GATEWAY = "gateway-injected";
 
-/** Puts what a turn took at its last answer. */
+/** True when an answer goes on with the turn of the one before it. */
+function isSameTurn(before: AnswerItem, { entry }: AnswerItem): boolean {
+  if (entry.model === WRITTEN_BY_GATEWAY || before.entry.model === WRITTEN_BY_GATEWAY) return false;
+  return before.entry.runId === undefined || entry.runId === undefined || before.entry.runId === entry.runId;
+}
+
+function workOf(answers: readonly AnswerItem[], asked: SaidItem | undefined): Work {
+  const [first] = answers;
+  const ends = answers.flatMap(({ entry, calls }) => [entry.ts, ...calls.map(({ result }) => result?.ts ?? 0)]);
+  const from = asked && asked.entry.ts > 0 && (asked.entry.runId === undefined || asked.entry.runId === first!.entry.runId) ? asked : first!;
+  return {
+    key: first!.key,
+    startedAt: from.entry.ts,
+    endedAt: Math.max(...ends),
+    steps: answers.reduce((sum, { calls }) => sum + calls.length, 0),
+    failed: answers.some(({ failed }) => failed !== undefined),
+  };
+}
+
+/** Gives every answer its turn, and the last one of each what the turn took. */
 function withTurns(items: readonly Item[]): readonly Item[] {
   const done: Item[] = [];
-  let last: number | undefined;
-  let usage: TurnUsage | undefined;
+  let places: number[] = [];
   let asked: SaidItem | undefined;
+  const answersAt = (): AnswerItem[] => places.map((place) => done[place] as AnswerItem);
   const close = (): void => {
-    const answer = last === undefined ? undefined : done[last];
-    if (last !== undefined && answer?.kind === "answer") done[last] = { ...answer, turn: { usage, asked } };
-    [last, usage] = [undefined, undefined];
+    const answers = answersAt();
+    const [last] = answers.slice(-1);
+    if (!last) return;
+    const work = workOf(answers, asked);
+    const usage = answers.reduce<TurnUsage | undefined>((sum, { entry }) => added(sum, entry.usage), undefined);
+    places.forEach((place, at) => (done[place] = { ...answers[at]!, work, ...(answers[at] === last ? { turn: { usage, asked } } : {}) }));
+    places = [];
   };
   for (const item of items) {
     if (item.kind === "user") {
       close();
       asked = item;
     } else if (item.kind === "answer") {
-      if (item.entry.model === WRITTEN_BY_GATEWAY) close();
-      last = done.length;
-      usage = added(usage, item.entry.usage);
+      const before = answersAt().at(-1);
+      if (before && !isSameTurn(before, item)) close();
+      places.push(done.length);
     }
     done.push(item.kind === "note" && item.entry.error !== undefined && asked ? { ...item, asked } : item);
   }
@@ -101,7 +139,9 @@ function withTurns(items: readonly Item[]): readonly Item[] {
   return done;
 }
 
-const UNSAID = "The model failed without saying why";
+/** Before the turns are known. */
+export const NO_WORK: Work = { key: "", startedAt: 0, endedAt: 0, steps: 0, failed: false };
+const UNSAID = t("The model failed without an error message");
 
 /** Why an answer failed. Who stops one does not let it fail. */
 function failureOf({ error, stopReason }: ChatEntry): string | undefined {
@@ -131,6 +171,7 @@ function itemOf(entry: ChatEntry, results: ReadonlyMap<string, ChatEntry>): Item
       text,
       thinking: thoughtIn(entry.content),
       calls: callsOf(entry, results),
+      work: NO_WORK,
       ...(failed === undefined ? {} : { failed }),
     };
   }

@@ -20,7 +20,7 @@ test("a message is never said to be smaller than it is on the wire, whatever its
 
 test("what is too large is reported with its size and the limit; what fits, or has no limit yet, is not", () => {
   const large = draft("look", ...Array.from({ length: 5 }, () => file(6_533_336)));
-  expect(tooMuch(large, LIMIT)).toMatch(/^The message would be 32\.7 MB as it is sent; the gateway takes 26\.2 MB, which is about 19\.7 MB of files\.$/);
+  expect(tooMuch(large, LIMIT)).toMatch(/^The message would be 32\.7 MB when sent; the gateway accepts up to 26\.2 MB, about 19\.7 MB of files\.$/);
   expect(tooMuch(large, undefined)).toBeUndefined();
   expect(tooMuch(draft("look", file(26_000_000)), LIMIT)).toBeUndefined();
   expect(tooMuch(draft("é".repeat(14_000_000)), LIMIT)).toMatch(/28 MB/);

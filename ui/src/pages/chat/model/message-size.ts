@@ -1,5 +1,6 @@
 import { bytes } from "../../../base/figures.ts";
 import type { Draft } from "./state.ts";
+import { t } from "../../../words/words.ts";
 
 /** What stands around a message when it is sent: names, the session, the run. */
 const AROUND = 2000;
@@ -11,8 +12,8 @@ export function sentBytes({ text, attachments }: Pick<Draft, "text" | "attachmen
 }
 
 /** What is said of a message that is larger than the gateway takes; undefined when it is not, or nobody knows. */
-export function tooMuch(draft: Pick<Draft, "text" | "attachments">, limit: number | undefined, what = "The message"): string | undefined {
+export function tooMuch(draft: Pick<Draft, "text" | "attachments">, limit: number | undefined, what = t("The message")): string | undefined {
   const size = sentBytes(draft);
   if (limit === undefined || size <= limit) return undefined;
-  return `${what} would be ${bytes(size)} as it is sent; the gateway takes ${bytes(limit)}, which is about ${bytes((limit * 3) / 4)} of files.`;
+  return t`${what} would be ${bytes(size)} when sent; the gateway accepts up to ${bytes(limit)}, about ${bytes((limit * 3) / 4)} of files.`;
 }

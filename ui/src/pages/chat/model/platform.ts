@@ -1,3 +1,5 @@
+import { randomId } from "../../../base/random-id.ts";
+
 /** What the browser gives a conversation. */
 export interface Platform {
   now(): number;
@@ -6,12 +8,6 @@ export interface Platform {
   /** Calls before the next picture; when nobody looks, once in a while. */
   nextFrame(work: () => void): void;
   wait(ms: number, work: () => void): void;
-}
-
-/** `randomUUID` is there only over HTTPS and on this machine. */
-function randomId(): string {
-  if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 const HIDDEN_FRAME_MS = 500;

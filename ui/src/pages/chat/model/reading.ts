@@ -1,5 +1,5 @@
 import type { Link } from "../../../link/link.ts";
-import { fromNewest, NOTHING, sameTranscript, withNewer, withOlder, type PageAnswer, type Stretch } from "./entries.ts";
+import { fromEntry, fromNewest, NOTHING, sameTranscript, withNewer, withOlder, type PageAnswer, type Stretch } from "./entries.ts";
 import { pageOfHistory } from "./history.ts";
 
 export interface ReadingOptions {
@@ -27,10 +27,14 @@ export interface Reading {
   newest(): Promise<void>;
   older(): Promise<void>;
   newer(): Promise<void>;
+  /** Begins again around the entry at a position, however far back. */
+  from(seq: number): Promise<void>;
 }
 
 const FIRST = 60;
 const NEXT = 200;
+/** Lines before an entry that is gone to. */
+const AROUND = 40;
 /** Pages that are read to catch up; who is further behind begins again with the newest. */
 const MOST_PAGES = 5;
 
@@ -100,6 +104,14 @@ export function createReading({ link, sessionKey, heard, onPage, ...options }: R
       if (before === undefined || !stretch.moreBefore) return;
       const page = await read({ before, limit: NEXT });
       stretch = sameTranscript(stretch, page) ? withOlder(stretch, page, before) : stretch;
+    },
+    async from(seq) {
+      const asked = heard();
+      const page = await read({ after: Math.max(0, seq - AROUND), limit: FIRST + AROUND });
+      if (!page.entries.some((entry) => entry.seq === seq)) return;
+      const replaced = !sameTranscript(stretch, page);
+      stretch = fromEntry(page);
+      onPage(page, asked, replaced);
     },
     async newer() {
       if (stretch.moreAfter) await catchUp(1);

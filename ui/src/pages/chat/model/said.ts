@@ -43,3 +43,20 @@ export function answeredBy(entries: readonly ChatEntry[], run: Pick<RunView, "ru
   const words = text.trim();
   return entries.some((entry) => entry.kind === "assistant" && isEntryOf(entry, run) && saidIn(entry.content).trim() === words);
 }
+
+/** A line that names a file that came with a message. */
+const FILE_LINE = /^📎 (.+)$/u;
+/** A line that says what became of a file. */
+const FILE_NOTE = /^\[media: (.+)\]$/;
+
+/** A message apart from what the gateway wrote behind it about the files that came with it. */
+export function withoutFileLines(text: string): { readonly words: string; readonly names: readonly string[]; readonly notes: readonly string[] } {
+  const lines = text.split("\n");
+  const last = lines.findLastIndex((line) => line.trim() !== "" && !FILE_LINE.test(line) && !FILE_NOTE.test(line));
+  // What stands above the first name of a file is the user's own.
+  const first = lines.findIndex((line, at) => at > last && FILE_LINE.test(line));
+  if (first === -1) return { words: text.trimEnd(), names: [], notes: [] };
+  const about = lines.slice(first);
+  const found = (pattern: RegExp): readonly string[] => about.flatMap((line) => pattern.exec(line)?.[1] ?? []);
+  return { words: lines.slice(0, first).join("\n").trimEnd(), names: found(FILE_LINE), notes: found(FILE_NOTE) };
+}

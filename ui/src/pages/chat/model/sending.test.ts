@@ -73,7 +73,7 @@ describe("a message that cannot be sent", () => {
     const { sending, sent, outbox } = fixture();
     sending.add(message("large", LIMIT));
     await settled();
-    const error = expect.stringMatching(/would be 102\.\d kB as it is sent; the gateway takes 100 kB.*Leave something out/);
+    const error = expect.stringMatching(/would be 102\.\d kB when sent; the gateway accepts up to 100 kB.*Shorten it or remove files/);
     expect(sending.shown()).toMatchObject([{ runId: "large", state: "failed", error, images: 1 }]);
     expect(outbox.all()).toMatchObject([{ runId: "large", error }]);
     expect(sent).toEqual([]);
@@ -87,7 +87,7 @@ describe("a message that cannot be sent", () => {
     expect(await reconnect()).toBe(2);
     expect(sent).toEqual(["bad-1", "bad-1", "good-2", "other-3"]);
     expect(sending.shown()).toMatchObject([
-      { runId: "bad-1", state: "failed", error: expect.stringMatching(/broke twice as soon as this was sent/) },
+      { runId: "bad-1", state: "failed", error: expect.stringMatching(/dropped twice while sending this/) },
       { runId: "good-2", state: "accepted" },
     ]);
     expect(outbox.all()).toMatchObject([{ runId: "bad-1" }]);
@@ -121,7 +121,7 @@ describe("a message that cannot be sent", () => {
     sending.resume();
     await reconnect();
     expect(sent).toEqual(["other", "other"]);
-    expect(outbox.all()).toMatchObject([{ runId: "other", error: expect.stringMatching(/broke twice/) }]);
+    expect(outbox.all()).toMatchObject([{ runId: "other", error: expect.stringMatching(/dropped twice/) }]);
   });
 });
 

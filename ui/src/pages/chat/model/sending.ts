@@ -27,7 +27,8 @@ export interface SendingOptions extends DeliveryOptions {
 
 /** Messages between being written and being listed by the gateway. */
 export interface Sending {
-  add(message: Unsent): void;
+  /** Gives its run's id. */
+  add(message: Unsent): string;
   /** Adds it as soon as this browser keeps it. False when it does not: it is not added. */
   offer(message: Unsent): Promise<boolean>;
   /** Sends what was not accepted, also what an earlier page or another tab left. */
@@ -164,7 +165,10 @@ export function createSending(options: SendingOptions): Sending {
   }
 
   return {
-    add: (message) => put(message),
+    add(message) {
+      put(message);
+      return message.runId;
+    },
     async offer(message) {
       const keeping = outbox.put(message);
       if (!(await keeping)) return false;

@@ -20,6 +20,8 @@ export interface Draft {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly thinking?: string | undefined;
+  /** The id of the message that it replaces, on a branch of its own. */
+  readonly edits?: string | undefined;
 }
 
 /** A message that is not in the transcript yet. */
@@ -93,6 +95,8 @@ export interface ConversationState {
   readonly asides?: readonly Aside[];
   /** Commands that needed approval, by the ids of their approvals. */
   readonly commands?: AskedCommands;
+  /** What follows the last entry on other branches. */
+  readonly others?: readonly string[] | undefined;
   readonly moreBefore: boolean;
   /** Newer entries were dropped because the reader is far from them. */
   readonly moreAfter: boolean;

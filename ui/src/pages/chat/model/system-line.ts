@@ -1,15 +1,16 @@
+import { t } from "../../../words/words.ts";
 const STAMP = /^\[\d{4}-\d{2}-\d{2}[^\]]*\] /;
 const NAMES = /\b(?:gateway id|node|id|session)=[^\s,)]+(?:, | )?/g;
 const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^Exec finished \(code 0\)$/, "The command finished"],
-  [/^Exec finished \(code (\d+)\)$/, "The command finished with code $1"],
-  [/^Exec finished \(timeout\)$/, "The command took too long and was ended"],
-  [/^Exec finished \((signal .*)\)$/, "The command was ended by $1"],
-  [/^Exec denied \(user-denied\).*$/, "The command was denied"],
-  [/^Exec denied \(approval-timeout[^:]*\):.*$/, "The command was not approved in time"],
-  [/^Exec denied \(gateway-restarted\).*$/, "The command did not run: the gateway restarted"],
-  [/^Exec interrupted .*$/, "The gateway ended while the command ran"],
-  [/^Exec running .*$/, "The command still runs"],
+  [/^Exec finished \(code 0\)$/, t("The command finished")],
+  [/^Exec finished \(code (\d+)\)$/, t("The command finished with exit code $1")],
+  [/^Exec finished \(timeout\)$/, t("The command timed out and was stopped")],
+  [/^Exec finished \((signal .*)\)$/, t("The command was terminated by $1")],
+  [/^Exec denied \(user-denied\).*$/, t("The command was denied")],
+  [/^Exec denied \(approval-timeout[^:]*\):.*$/, t("The command was not approved in time")],
+  [/^Exec denied \(gateway-restarted\).*$/, t("The command did not run: the gateway restarted")],
+  [/^Exec interrupted .*$/, t("The gateway stopped while the command was running")],
+  [/^Exec running .*$/, t("The command is still running")],
 ];
 const SUMMARY_CHARS = 120;
 

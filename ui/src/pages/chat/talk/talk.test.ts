@@ -208,7 +208,7 @@ describe("talking", () => {
 
   test("what is missing is said", async () => {
     const deaf = lab({ ...READY, hears: [] });
-    await expect.poll(() => deaf.talk.state.value).toEqual({ phase: "off", note: expect.stringContaining("turns speech into text") });
+    await expect.poll(() => deaf.talk.state.value).toEqual({ phase: "off", note: expect.stringContaining("Speech recognition is not set up") });
     const dumb = lab({ ...READY, speaks: [] });
     await expect.poll(() => dumb.talk.state.value).toEqual({ phase: "listening", note: expect.stringContaining("not spoken") });
     const blocked = lab(READY, { open: () => Promise.reject(new NoMicrophone("The microphone is blocked for this page.")) });

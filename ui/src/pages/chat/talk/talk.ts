@@ -8,6 +8,7 @@ import { NoMicrophone, openEars, type Ears } from "./microphone.ts";
 import { createRecorder } from "./recorder.ts";
 import { createSentences } from "./sentences.ts";
 import { createSpeaker } from "./speaker.ts";
+import { t } from "../../../words/words.ts";
 
 export type TalkPhase = "starting" | "listening" | "recognising" | "answering" | "speaking" | "off";
 
@@ -28,10 +29,11 @@ export interface TalkOptions {
   readonly open?: (hear: (samples: Float32Array, rate: number) => void) => Promise<Ears>;
 }
 
-const NO_RECOGNISER =
-  "Nothing on the gateway turns speech into text yet. Install whisper.cpp, add a key for OpenAI, Groq, Deepgram or Google, or set tools.media.audio.models.";
-const NO_SPEAKER = "Answers are shown and not spoken: nothing on the gateway speaks yet. Install espeak-ng, or set messages.tts.";
-const NO_WORDS = "No words were recognised. Try again, closer to the microphone.";
+const NO_RECOGNISER = t(
+  "Speech recognition is not set up on the gateway. Install whisper.cpp, add a key for OpenAI, Groq, Deepgram or Google, or set tools.media.audio.models.",
+);
+const NO_SPEAKER = t("Answers are shown, not spoken: text-to-speech is not set up on the gateway. Install espeak-ng, or set messages.tts.");
+const NO_WORDS = t("No speech was recognised. Try again, closer to the microphone.");
 
 const bytesOf = (base64: string): ArrayBuffer => Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0)).buffer;
 
@@ -39,6 +41,12 @@ function base64Of(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 32_768) text += String.fromCharCode(...bytes.subarray(at, at + 32_768));
   return btoa(text);
+}
+
+/** The sound of a text; undefined: there is nothing in it to be heard. */
+export async function fetchSpeech(link: Pick<Link, "request">, text: string, signal: AbortSignal): Promise<ArrayBuffer | undefined> {
+  const { audioBase64 } = await link.request("talk.speak", { text }, { signal });
+  return audioBase64 === "" ? undefined : bytesOf(audioBase64);
 }
 
 /** The answer of one run as sentences, while it is written. */
@@ -74,13 +82,10 @@ export function createTalk({ link, conversation, open = openEars }: TalkOptions)
   let speaks = true;
 
   const speaker = createSpeaker({
-    async fetch(text, signal) {
-      const { audioBase64 } = await link.request("talk.speak", { text }, { signal });
-      return audioBase64 === "" ? undefined : bytesOf(audioBase64);
-    },
+    fetch: (text, signal) => fetchSpeech(link, text, signal),
     play: (sound) => ears!.play(sound),
     changed: () => show(),
-    failed: (error) => show(`The answer could not be spoken: ${failureText(error)}`),
+    failed: (error) => show(t`The answer could not be spoken: ${failureText(error)}`),
   });
 
   function show(note = state.value.note): void {
@@ -141,7 +146,7 @@ export function createTalk({ link, conversation, open = openEars }: TalkOptions)
     ears = opened;
     show(speaks ? undefined : NO_SPEAKER);
   }
-  begin().catch((error: unknown) => finish(error instanceof NoMicrophone ? error.message : `Talking could not begin: ${failureText(error)}`));
+  begin().catch((error: unknown) => finish(error instanceof NoMicrophone ? error.message : t`Could not start talk mode: ${failureText(error)}`));
 
   return {
     state,

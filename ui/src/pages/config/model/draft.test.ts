@@ -76,7 +76,7 @@ test("a form sees its edit at once, and edits reach the gateway one after the ot
   expect(draft.state.value.text).toBe('{ a: 2, list: ["x"] }');
 });
 
-test("letters typed into one field while an edit is under way become one edit", async () => {
+test("letters typed into one field while an edit is in progress become one edit", async () => {
   const { draft, edits } = gateway();
   draft.begin({ text: "{}", hash: "1" });
   for (const value of ["h", "he", "hel", "help"]) draft.apply({ do: "set", path: ["name"], value });

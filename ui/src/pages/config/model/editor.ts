@@ -134,7 +134,8 @@ export function createEditor({ link, kept, failureText, later }: EditorDeps): Ed
     const mine = found && found.path === got.path && found.text !== found.base ? found : undefined;
     begun = true;
     if (mine) draft.begin({ text: mine.base, hash: mine.hash }, mine.text);
-    else if (!draft.changed || base === "") {
+    // A file that is as it is here by now was written by this page, whose answer is still to come, or by another tab in the same way.
+    else if (!draft.changed || base === "" || draft.state.value.text === text) {
       if (baseHash !== hash || base !== text) draft.begin({ text, hash });
       return change({ conflict: undefined });
     }
@@ -177,9 +178,10 @@ export function createEditor({ link, kept, failureText, later }: EditorDeps): Ed
         if (check.reload.kind === "restart") await link.request("config.apply", params);
         else await link.request("config.set", params);
       } catch (error) {
-        if (!isStale(error)) throw error;
         await load();
-        return false;
+        // The gateway may have ended between writing the file and its answer.
+        if (draft.changed && !isStale(error)) throw error;
+        if (draft.changed) return false;
       }
       await afresh();
       return true;

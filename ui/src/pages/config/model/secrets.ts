@@ -4,15 +4,18 @@ import { isFields, valueAt, type ValuePath } from "./path.ts";
 /** Stands for a secret in every text that the gateway shows; sent back it means "as it was". */
 export const HIDDEN = "__OPENCLAW_REDACTED__";
 
-export type SecretState = "not set" | "set" | "new" | "from environment" | "from a file" | "from a command";
+export type SecretState = "unset" | "set" | "new" | "env" | "file" | "exec";
 
-const SOURCES: Readonly<Record<string, SecretState>> = { env: "from environment", file: "from a file", exec: "from a command" };
+const SOURCES: Readonly<Record<string, SecretState>> = { env: "env", file: "file", exec: "exec" };
+
+/** Its value is somewhere else. */
+export const isReference = (state: SecretState): boolean => Object.hasOwn(SOURCES, state);
 
 /** How it stands with a secret, without the secret. */
 export function secretState(value: unknown): SecretState {
-  if (value === undefined || value === null || value === "") return "not set";
+  if (value === undefined || value === null || value === "") return "unset";
   if (value === HIDDEN) return "set";
-  if (typeof value === "string") return /^\$\{[^}]+\}$/.test(value) ? "from environment" : "new";
+  if (typeof value === "string") return /^\$\{[^}]+\}$/.test(value) ? "env" : "new";
   if (isFields(value) && typeof value["source"] === "string") return SOURCES[value["source"]] ?? "set";
   return "new";
 }
@@ -22,8 +25,7 @@ export function withoutNewSecrets(text: string, located: LocatedText, base: unkn
   let kept = text;
   for (const { path, text: value, start, end } of located.texts.toReversed()) {
     if (secretState(value) !== "new" || !path.some((_, at) => isSecret(path.slice(0, at + 1)))) continue;
-    if (path.length > 1 && isFields(valueAt(located.value, path.slice(0, -1))) && secretState(valueAt(located.value, path.slice(0, -1))).startsWith("from "))
-      continue;
+    if (path.length > 1 && isFields(valueAt(located.value, path.slice(0, -1))) && isReference(secretState(valueAt(located.value, path.slice(0, -1))))) continue;
     kept = kept.slice(0, start) + JSON.stringify(valueAt(base, path) === undefined ? "" : HIDDEN) + kept.slice(end);
   }
   return kept;

@@ -1,6 +1,7 @@
 import type { Hints } from "./hints.ts";
 import { dottedPath, isFields, valueAt, type ValuePath } from "./path.ts";
 import { resolved, shapeOf, type SchemaNode } from "./shape.ts";
+import { t } from "../../../words/words.ts";
 
 /** A part of the configuration that is shown by itself: a key at its top, a channel, or a plugin that has settings. */
 export interface Section {
@@ -18,7 +19,7 @@ export interface SectionGroup {
   readonly sections: readonly Section[];
 }
 
-const REST = "Other";
+const REST = t("Other");
 const LAST = Number.MAX_SAFE_INTEGER;
 
 /** The places below which sections stand, besides the top. */

@@ -1,4 +1,5 @@
 import { isFields } from "./path.ts";
+import { t } from "../../../words/words.ts";
 
 /** A part of a JSON Schema (draft-07). */
 export type SchemaNode = Readonly<Record<string, unknown>>;
@@ -82,24 +83,24 @@ function objectShape(node: SchemaNode, root: SchemaNode): Shape {
 }
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {
-  string: "Text",
-  number: "Number",
-  integer: "Number",
-  boolean: "On or off",
-  array: "List",
-  object: "Details",
-  null: "Nothing",
+  string: t("Text"),
+  number: t("Number"),
+  integer: t("Number"),
+  boolean: t("On or off"),
+  array: t("List"),
+  object: t("Details"),
+  null: t("None"),
 };
 
 /** A word for a kind of value: its title, what tells it apart from the others, or its type. */
 function branchLabel(node: SchemaNode, root: SchemaNode): string {
   if (typeof node["title"] === "string") return node["title"];
   const values = listed(node);
-  if (values) return values.length === 1 ? String(values[0]) : "One of a few";
+  if (values) return values.length === 1 ? String(values[0]) : t("Choice");
   const marks = isFields(node["properties"]) ? Object.values(node["properties"]).map((part) => listed(resolved(part, root))) : [];
   const mark = marks.find((one) => one?.length === 1)?.[0];
   if (mark !== undefined) return `${TYPE_WORDS["object"]}: ${String(mark)}`;
-  return TYPE_WORDS[String(node["type"])] ?? "Anything";
+  return TYPE_WORDS[String(node["type"])] ?? t("Any value");
 }
 
 function unionShape(branches: readonly SchemaNode[], root: SchemaNode): Shape {

@@ -57,13 +57,13 @@ test("what two people changed differently is a clash, what they changed alike is
 
 test("how it stands with a secret is said without the secret", () => {
   expect([undefined, "", HIDDEN, "${TOKEN}", "typed", { source: "env", id: "X" }, { source: "file", path: "x" }].map(secretState)).toEqual([
-    "not set",
-    "not set",
+    "unset",
+    "unset",
     "set",
-    "from environment",
+    "env",
     "new",
-    "from environment",
-    "from a file",
+    "env",
+    "file",
   ]);
 });
 

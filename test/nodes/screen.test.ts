@@ -1,0 +1,39 @@
+/** The screen of a real X server. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test, type TestContext } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { screenDevice } from "../../src/nodes/host/devices/screen.ts";
+import { installPackage } from "../harness/packages.ts";
+
+const isThere = (program: string): boolean => spawnSync("which", [program]).status === 0;
+
+function needDisplay(context: TestContext): void {
+  context.skip(!isThere("ffmpeg") && !installPackage("ffmpeg"), "needs ffmpeg: apt-get install ffmpeg");
+  context.skip(!isThere("Xvfb") && !installPackage("xvfb"), "needs an X server: apt-get install xvfb");
+}
+
+test("a recording of an X display shows that display", { timeout: 120_000 }, async (context) => {
+  needDisplay(context);
+  const server = spawn("Xvfb", ["-displayfd", "1", "-screen", "0", "320x240x24", "-nolisten", "tcp"], { stdio: ["ignore", "pipe", "ignore"] });
+  const exited = once(server, "exit");
+  try {
+    const [line] = (await once(server.stdout, "data")) as [Buffer];
+    const env = { PATH: process.env["PATH"], DISPLAY: `:${String(line).trim()}` };
+    const device = screenDevice({ clock: systemClock, config: () => ({ nodeHost: { screen: { enabled: true } } }), env, platform: "linux" });
+    const [, run] = device.commands.find(([name]) => name === "screen.record")!;
+    const call = { params: { durationMs: 500, fps: 10 }, signal: new AbortController().signal, begin: () => {}, progress: undefined };
+    const made = (await run(call)) as { readonly base64: string };
+    expect(made).toMatchObject({ format: "mp4", screenIndex: 0, fps: 10, hasAudio: false });
+    const path = join(mkdtempSync(join(tmpdir(), "openclaw-screen-")), "screen.mp4");
+    writeFileSync(path, Buffer.from(made.base64, "base64"));
+    expect(spawnSync("ffmpeg", ["-hide_banner", "-i", path], { encoding: "utf8" }).stderr).toMatch(/Video: .* 320x240/);
+    await expect(run({ ...call, params: { screenIndex: 1 } })).rejects.toThrow("there is no screen 1");
+  } finally {
+    server.kill();
+    await exited;
+  }
+});

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take long although they are small, the longest first: begun last, one of them would run alone for half a minute. */
@@ -29,5 +30,14 @@ export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     return sorted.sort((a, b) => rankOf(a) - rankOf(b));
+  }
+}
+
+/** The order of the tests within a file in CI: another one for each commit, and the same one whenever that commit is tried again. Elsewhere every run has its own. */
+export function seedOfCommit(folder: string): number | undefined {
+  try {
+    return Number.parseInt(execFileSync("git", ["rev-parse", "HEAD"], { cwd: folder, encoding: "utf8" }).slice(0, 7), 16);
+  } catch {
+    return undefined;
   }
 }

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log/logger.ts";
 import type { ApprovalDecision, ApprovalQuestion } from "../../src/tools/broker/approval.ts";
@@ -100,6 +100,9 @@ test("scripts of the agent run in pages only where the configuration lets them",
 describe("a list of allowed hosts", () => {
   let decide: (question: ApprovalQuestion) => ApprovalDecision;
   const questions: ApprovalQuestion[] = [];
+  beforeEach(() => {
+    questions.length = 0;
+  });
 
   /** A session whose calls pass the broker, as in a turn. */
   async function session(name: string): Promise<(params: object) => Promise<string>> {

@@ -61,7 +61,7 @@ test("a file of the agent is named below its answer with the reason, once", asyn
   gateway.model.answers(undefined);
   chat.say(anna, chat.direct(anna), "and w-plum?");
   await hears("w-plum");
-  expect(texts()).toHaveLength(2);
+  expect(texts().filter((text) => text.includes("w-apple"))).toHaveLength(1);
 });
 
 test("a key that is withdrawn makes the account degraded with the reason; answers wait, and are sent once it works again", async () => {

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startLabGateway, type LabGateway } from "../conformance/channels/lab-gateway.ts";
 import type { ModelRequest } from "../conformance/channels/lab-model.ts";
 import { makePlace } from "../harness/gateway-process.ts";
+import { needProgram } from "../harness/packages.ts";
 import { runCommand } from "../harness/program.ts";
 import { startHost, type HostProcess } from "./host-process.ts";
 
 const LONG = { timeout: 120_000 };
-const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0;
 const lavfi = (source: string): string[] => ["-f", "lavfi", "-i", source];
 const SECRET = "the-content-is-not-for-models";
 
@@ -41,7 +41,7 @@ afterAll(async () => {
   await host?.[Symbol.asyncDispose]();
   await gateway?.[Symbol.asyncDispose]();
 });
-beforeEach((context) => context.skip(!hasFfmpeg, "needs ffmpeg: apt-get install ffmpeg"));
+beforeEach((context) => needProgram(context, "ffmpeg"), 180_000);
 
 const lastResult = ({ body }: ModelRequest): string | undefined => {
   const { messages } = JSON.parse(body) as { readonly messages: readonly { readonly role: string; readonly content: unknown }[] };

@@ -7,13 +7,11 @@ import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { screenDevice } from "../../src/nodes/host/devices/screen.ts";
-import { installPackage } from "../harness/packages.ts";
-
-const isThere = (program: string): boolean => spawnSync("which", [program]).status === 0;
+import { needProgram } from "../harness/packages.ts";
 
 function needDisplay(context: TestContext): void {
-  context.skip(!isThere("ffmpeg") && !installPackage("ffmpeg"), "needs ffmpeg: apt-get install ffmpeg");
-  context.skip(!isThere("Xvfb") && !installPackage("xvfb"), "needs an X server: apt-get install xvfb");
+  needProgram(context, "ffmpeg");
+  needProgram(context, "Xvfb", "xvfb");
 }
 
 test("a recording of an X display shows that display", { timeout: 120_000 }, async (context) => {

@@ -2,16 +2,17 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test, type TestContext } from "vitest";
-import { manualClock } from "../../../base/clock.ts";
-import { messageOf } from "../../../base/errors.ts";
-import type { OpenClawConfig } from "../../../config/index.ts";
-import type { HostCall } from "../run-command.ts";
-import { linuxCameras, macCameras } from "./camera.ts";
-import type { Device, DeviceDeps } from "./device.ts";
-import { hostDevices } from "./devices.ts";
-import { positionIn } from "./location.ts";
-import { monitorsIn } from "./screen.ts";
+import { describe, expect, test } from "vitest";
+import { manualClock } from "../../src/base/clock.ts";
+import { messageOf } from "../../src/base/errors.ts";
+import type { OpenClawConfig } from "../../src/config/index.ts";
+import type { HostCall } from "../../src/nodes/host/run-command.ts";
+import { linuxCameras, macCameras } from "../../src/nodes/host/devices/camera.ts";
+import type { Device, DeviceDeps } from "../../src/nodes/host/devices/device.ts";
+import { hostDevices } from "../../src/nodes/host/devices/devices.ts";
+import { positionIn } from "../../src/nodes/host/devices/location.ts";
+import { monitorsIn } from "../../src/nodes/host/devices/screen.ts";
+import { needProgram } from "../harness/packages.ts";
 
 type NodeHost = NonNullable<OpenClawConfig["nodeHost"]>;
 
@@ -39,10 +40,6 @@ async function invoke({ commands }: Device, command: string, params: object = {}
   return (await commands.find(([name]) => name === command)![1](call)) as Record<string, unknown>;
 }
 
-function needFfmpeg(context: TestContext): void {
-  context.skip(spawnSync("ffmpeg", ["-version"]).status !== 0, "needs ffmpeg");
-}
-
 const lavfi = (source: string): string[] => ["-f", "lavfi", "-i", source];
 const CAMERA = { enabled: true, sources: [{ name: "door", input: lavfi("testsrc=size=640x480:rate=10") }] };
 
@@ -56,7 +53,7 @@ describe("without the operator's word", () => {
   });
 
   test("clips have no sound, whatever is asked for", async (context) => {
-    needFfmpeg(context);
+    needProgram(context, "ffmpeg");
     const { camera } = devices({ camera: CAMERA, microphone: { input: lavfi("sine") } });
     expect(await invoke(camera, "camera.clip", { durationMs: 300, includeAudio: true })).toMatchObject({ hasAudio: false });
   });
@@ -77,7 +74,7 @@ test("what a machine lacks is not offered, with the reason", () => {
 
 describe("cameras", () => {
   test("pictures have the asked width, and are taken once per call", async (context) => {
-    needFfmpeg(context);
+    needProgram(context, "ffmpeg");
     const { camera } = devices({ camera: CAMERA });
     expect(await invoke(camera, "camera.list")).toEqual({ devices: [{ id: "door", name: "door", position: "front", deviceType: "configured" }] });
     const before = begun;
@@ -93,7 +90,7 @@ describe("cameras", () => {
   });
 
   test("clips have the asked length, and sound where the microphone is turned on", async (context) => {
-    needFfmpeg(context);
+    needProgram(context, "ffmpeg");
     const { camera } = devices({ camera: CAMERA, microphone: { enabled: true, input: lavfi("sine") } });
     const clip = await invoke(camera, "camera.clip", { durationMs: 700 });
     expect(clip).toMatchObject({ format: "mp4", durationMs: 700, hasAudio: true });
@@ -168,7 +165,7 @@ describe("cameras", () => {
 
 describe("screens", () => {
   test("a recording has the asked rate and says so", async (context) => {
-    needFfmpeg(context);
+    needProgram(context, "ffmpeg");
     const { screen } = devices({ screen: { enabled: true, input: lavfi("testsrc=size=1280x720") } });
     expect(await invoke(screen, "screen.record", { durationMs: 400, fps: 5 })).toMatchObject({
       format: "mp4",

@@ -184,6 +184,10 @@ const COMMANDS = {
     await build("dist");
     return run(node(), ["bench/run.ts", ...args]);
   },
+  async compare(args) {
+    await build("dist");
+    return run(node(), ["bench/compare.ts", ...args]);
+  },
   modules: (args) => run(node(), ["scripts/modules.ts", ...args]),
   walk: (args) => run(node(), ["scripts/walk.ts", ...args]),
   async fuzz(args) {

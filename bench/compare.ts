@@ -152,7 +152,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "openclaw-compare-"));
   const say = (text: string): void => void process.stderr.write(`${text}\n`);
   try {
-    using model = await startModel({ root: ROOT, folder, node: process.execPath, built: "dist", quick: false, say });
+    using model = await startModel({ root: ROOT, node: process.execPath });
     const pairs = await Promise.all(
       programs.map(async (program, at) => ({ program, figures: noFigures(), prepared: await prepare(program, join(folder, `${at}`), model) })),
     );
@@ -163,7 +163,10 @@ async function main(): Promise<void> {
       }
     }
     const columns = pairs.map(({ program, figures }) => ({ title: `${program.name} (${program.version})`, facts: summarise(figures), figures }));
-    if (values.json) return void console.log(JSON.stringify(columns, null, 2));
+    if (values.json) {
+      console.log(JSON.stringify(columns, null, 2));
+      return;
+    }
     console.log(`|  | ${columns.map(({ title }) => title).join(" | ")} |\n| --- | ${columns.map(() => "---").join(" | ")} |`);
     for (const name of Object.keys(columns[0]!.facts)) console.log(`| ${name} | ${columns.map(({ facts }) => facts[name]).join(" | ")} |`);
   } finally {

@@ -27,7 +27,7 @@ export interface BenchModel extends Disposable {
   bareCall(request: ModelRequest): Promise<number>;
 }
 
-export async function startModel({ root, node }: BenchContext): Promise<BenchModel> {
+export async function startModel({ root, node }: Pick<BenchContext, "root" | "node">): Promise<BenchModel> {
   const child = spawn(node, [join(root, "bench/drivers/mock-model.ts")], { stdio: ["ignore", "pipe", "inherit"] });
   const [baseUrl] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   return {

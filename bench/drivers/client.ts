@@ -152,7 +152,7 @@ async function takeTurn(client: BenchClient, sessionKey: string, message: string
       deltas += 1;
       firstDeltaMs ??= performance.now() - started;
     } else if (payload["state"] === "final") ended.resolve();
-    else if (payload["state"] === "error" || payload["state"] === "aborted") ended.reject(new Error(`the turn ended as ${String(payload["state"])}`));
+    else if (payload["state"] === "error" || payload["state"] === "aborted") ended.reject(new Error(`the turn ended as ${payload["state"]}`));
   });
   try {
     await client.request("chat.send", { sessionKey, message, idempotencyKey });

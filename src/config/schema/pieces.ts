@@ -4,9 +4,11 @@
  */
 import { Type, type Static, type TOptional, type TProperties, type TSchema, type TSchemaOptions } from "typebox";
 
-/** Extra schema keywords: a secret, and a key that forms hide until asked. */
+/** Extra schema keywords: a secret, a key that forms hide until asked, and an object whose unknown keys are accepted. */
 export const sensitive = { "x-sensitive": true } as const;
 export const advanced = { "x-advanced": true } as const;
+/** Notes of programs about themselves: those of other versions are unknown, and nothing depends on them. */
+export const notes = { "x-advanced": true, "x-notes": true } as const;
 
 export const text = (description: string, options: TSchemaOptions = {}) => Type.String({ description, ...options });
 export const flag = (description: string, options: TSchemaOptions = {}) => Type.Boolean({ description, ...options });

@@ -9,6 +9,7 @@ import {
   group,
   list,
   map,
+  notes,
   number,
   openGroup,
   ratio,
@@ -25,7 +26,7 @@ import { hexColor } from "./parts.ts";
 
 const logLevel = (description: string) => choice(description, ["silent", "fatal", "error", "warn", "info", "debug", "trace"]);
 
-export const meta = group("Written by the program.", { lastTouchedVersion: text("Version that wrote this file."), lastTouchedAt: text("When.") }, [], advanced);
+export const meta = group("Written by the program.", { lastTouchedVersion: text("Version that wrote this file."), lastTouchedAt: text("When.") }, [], notes);
 
 export const wizard = group(
   "Written by the setup.",
@@ -37,7 +38,7 @@ export const wizard = group(
     lastRunMode: choice("What was set up.", ["local", "remote"]),
   },
   [],
-  advanced,
+  notes,
 );
 
 export const env = openGroup(

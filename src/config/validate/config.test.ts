@@ -167,3 +167,9 @@ test("one place is reported once: a rule is silent where the schema spoke", () =
   const config = { hooks: { mappings: [{ transform: { module: 5 } }] }, gateway: { port: 1.5e9 + 0.5 } };
   expect(found(config)).toHaveLength(2);
 });
+
+test("notes of other versions about themselves are accepted; a wrong value beside them is still an error", () => {
+  const meta = { lastTouchedVersion: "2026.9.6", migrations: { done: true } };
+  expect(found({ meta, wizard: { accessMode: "full", lastRunMode: "local" } })).toEqual([]);
+  expect(found({ meta, wizard: { accessMode: "full", lastRunMode: "moon" } })).toEqual([expect.stringMatching(/^wizard\.lastRunMode: expected one of/)]);
+});

@@ -8,7 +8,7 @@ const own = <T>(map: Readonly<Record<string, T>> | undefined, key: string): T | 
 function checkUnlistedKey(walk: Walk, schema: JsonSchema, key: string, value: unknown, isMatched: boolean): void {
   if (isMatched) return;
   const { additionalProperties = true } = schema;
-  if (additionalProperties === true) return;
+  if (additionalProperties === true || schema["x-notes"] === true) return;
   if (additionalProperties !== false) return walk.descend(key, additionalProperties, value);
   const known = Object.keys(schema.properties ?? {});
   const hint = withSuggestion(`unknown key ${quoted(key)}`, key, known);

@@ -6,6 +6,7 @@ import { failpoint } from "../../base/failpoints.ts";
 import { hasCompressed } from "../projection/compressed-file.ts";
 import { isTranscriptFile } from "../projection/transcript-path.ts";
 import { transaction } from "../projection/rows.ts";
+import { importDatabase, stateDatabases, writeTranscript, writeTranscripts } from "./databases.ts";
 import { progressOf, recordProgress, sourcesIn } from "./progress.ts";
 import { importCronJobs, importDevices, importPairingRequests, importSubagentRuns } from "./records.ts";
 import { importIndex } from "./session-index.ts";
@@ -60,6 +61,40 @@ function wholeFile(run: Run, kind: ImportStep["kind"], path: string, work: (prob
 function isOwnIndex(db: DatabaseSync, path: string): boolean {
   const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'session_files'").get();
   return known !== undefined && db.prepare("SELECT 1 FROM session_files WHERE path = ?").get(path) !== undefined;
+}
+
+/** What a newer version has in databases instead of files. A database that another program has locked is tried again at the next start. */
+function* databases(run: Run): Generator<ImportStep> {
+  const { db, options, report } = run;
+  for (const source of stateDatabases(options.stateDir)) {
+    const context = { stateDir: options.stateDir, now: options.now };
+    const step = wholeFile(run, "sessions", source.path, (problem) => {
+      const { sessions, cronJobs, devices } = importDatabase(db, source, { ...context, problem });
+      report.sessions += sessions;
+      report.cronJobs += cronJobs;
+      report.devices += devices;
+      return sessions + cronJobs + devices;
+    });
+    if (step) yield step;
+  }
+}
+
+/** The transcripts in databases of agents become files, which are imported like others. */
+function* transcriptFiles(run: Run): Generator<ImportStep> {
+  const { db, options } = run;
+  const isKnown = (file: string): boolean => db.prepare("SELECT 1 FROM transcripts WHERE file = ?").get(file) !== undefined;
+  for (const { path, agentId } of stateDatabases(options.stateDir)) {
+    const source = `${sourceName(options.stateDir, path)}#transcripts`;
+    if (agentId === undefined || progressOf(db, source)?.state === "done") continue;
+    try {
+      for (const { file, rows } of writeTranscripts({ stateDir: options.stateDir, path, agentId }, isKnown))
+        yield { kind: "transcript", source: file, rows, done: false };
+      recordProgress(db, source, statSync(path), { state: "done", detail: {} }, options.now());
+    } catch (error) {
+      if (systemCode(error) === "ERR_SQLITE_ERROR") throw error;
+      reportProblem(run, source, `left unchanged and not imported: ${messageOf(error)}`);
+    }
+  }
 }
 
 function* indexes(run: Run): Generator<ImportStep> {
@@ -161,8 +196,10 @@ function* transcript(run: Run, source: TranscriptSource): Generator<ImportStep> 
  */
 export function* importState(db: DatabaseSync, options: ImportOptions): Generator<ImportStep, ImportReport> {
   const run = start(db, options);
+  yield* databases(run);
   yield* indexes(run);
   yield* records(run);
+  yield* transcriptFiles(run);
   for (const source of transcriptsToDo(run)) {
     // Between two steps a session may have requested its transcript with `importTranscript`.
     if (progressOf(db, source.source)?.state !== "done") yield* transcript(run, source);
@@ -177,8 +214,10 @@ function sourceFor(run: Run, file: string, sessionId: string | undefined): Trans
   const begun = db.prepare("SELECT source FROM imports WHERE state IN ('pending', 'partial') AND json_extract(detail, '$.file') = ?").get(file);
   if (begun) return fromProgress(run, String(begun["source"]));
   const path = join(options.stateDir, file);
-  if (db.prepare("SELECT 1 FROM transcripts WHERE file = ?").get(file) || !(existsSync(path) || hasCompressed(path))) return undefined;
   const agentId = /^agents\/([^/]+)\//.exec(file)?.[1] ?? "main";
+  if (db.prepare("SELECT 1 FROM transcripts WHERE file = ?").get(file)) return undefined;
+  const isThere = existsSync(path) || hasCompressed(path) || writeTranscript({ stateDir: options.stateDir, agentId, file });
+  if (!isThere) return undefined;
   return { path, source: file, file, agentId, sessionId, now: options.now, chunkBytes: options.chunkBytes ?? CHUNK_BYTES };
 }
 

@@ -27,7 +27,10 @@ function records(value: unknown, what: string): Json[] {
 /** `cron/jobs.json`: `{ version, jobs: [] }`, or the bare list of old files. The job itself is stored unchanged. */
 export function importCronJobs(db: DatabaseSync, source: RecordSource): number {
   const file = loadLooseJson(source.path);
-  const jobs = records(isRecord(file) ? file["jobs"] : file, "{ version, jobs: [ … ] }");
+  return putCronJobs(db, source, records(isRecord(file) ? file["jobs"] : file, "{ version, jobs: [ … ] }"));
+}
+
+export function putCronJobs(db: DatabaseSync, source: Omit<RecordSource, "path">, jobs: Iterable<Json>): number {
   const put = db.prepare("INSERT OR IGNORE INTO cron_jobs (id, agent_id, enabled, next_run_at, version, updated_at, job) VALUES (?, ?, ?, ?, 1, ?, ?)");
   let written = 0;
   for (const job of jobs) {
@@ -63,9 +66,13 @@ function importTokens(db: DatabaseSync, deviceId: string, tokens: unknown): void
 
 /** `devices/paired.json`. Tokens get their own rows: they are secrets and go nowhere else. */
 export function importDevices(db: DatabaseSync, source: RecordSource): number {
+  return putDevices(db, source, records(loadLooseJson(source.path), "a map of devices by id"));
+}
+
+export function putDevices(db: DatabaseSync, source: Omit<RecordSource, "path">, devices: Iterable<Json>): number {
   const put = db.prepare("INSERT OR IGNORE INTO devices (id, public_key, created_at, approved_at, data) VALUES (?, ?, ?, ?, ?)");
   let written = 0;
-  for (const { tokens, ...device } of records(loadLooseJson(source.path), "a map of devices by id")) {
+  for (const { tokens, ...device } of devices) {
     const id = text(device["deviceId"]);
     const key = text(device["publicKey"]);
     if (id === undefined || key === undefined) {

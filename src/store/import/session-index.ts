@@ -107,6 +107,11 @@ export function rowOf(db: DatabaseSync, source: IndexSource, oldKey: string, val
 export function importIndex(db: DatabaseSync, source: IndexSource): number {
   const index = loadLooseJson(source.path);
   if (!isRecord(index)) throw new AppError("INVALID_INPUT", "expected an object of session keys");
+  return importEntries(db, source, Object.entries(index));
+}
+
+/** Imports entries by session key, inside the caller's transaction; of two entries of a key the later one stays. Returns the number of entries written. */
+export function importEntries(db: DatabaseSync, source: IndexSource, entries: Iterable<readonly [key: string, entry: unknown]>): number {
   const put = db.prepare(
     `INSERT INTO sessions (key, agent_id, session_id, updated_at, channel, chat_type, label, spawned_by, version, entry)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)
@@ -117,7 +122,7 @@ export function importIndex(db: DatabaseSync, source: IndexSource): number {
   );
   const fallbackTime = Math.trunc(statSync(source.path).mtimeMs);
   let written = 0;
-  for (const [oldKey, value] of Object.entries(index)) {
+  for (const [oldKey, value] of entries) {
     const row = rowOf(db, source, oldKey, value, fallbackTime);
     if (!row) continue;
     const { entry } = row;

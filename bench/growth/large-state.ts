@@ -127,7 +127,15 @@ function sessionEntry(sessionId: string, updatedAt: number, n: number, bytes: nu
     model: "bench",
     modelProvider: "mock",
     contextTokens: 200_000,
-    systemPromptReport: { source: "run", generatedAt: updatedAt, text: "x".repeat(bytes) },
+    systemPromptReport: {
+      source: "run",
+      generatedAt: updatedAt,
+      systemPrompt: { chars: bytes },
+      injectedWorkspaceFiles: [],
+      skills: { promptChars: 0 },
+      tools: { listChars: 0, schemaChars: 0 },
+      text: "x".repeat(bytes),
+    },
   });
 }
 

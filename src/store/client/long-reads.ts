@@ -22,6 +22,7 @@ const LONG_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
   "usage.outcomes",
   "usage.bySession",
   "usage.points",
+  "cron.slot.outcomes",
   "imports.list",
 ]);
 

@@ -1,7 +1,7 @@
 import type { EntryRow, Store } from "../store/index.ts";
 
 /** What one read brings at most: neither the store's thread nor the one that parses the lines is held for more than some milliseconds. */
-const PART = { limit: 128, bytes: 256 * 1024 };
+const PART = { limit: 128, bytes: 128 * 1024 };
 
 type Reads = Pick<Store, "read">;
 

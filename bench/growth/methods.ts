@@ -135,7 +135,7 @@ const AGENTS = {
   "memory.notes.set": "files",
   "memory.notes.delete": "files",
   "memory.notes.restore": "files",
-  "memory.forget": { "preview of a word": { text: "violin", preview: true } },
+  "memory.forget": { "preview of a rare word": { text: "k3f2", preview: true } },
   "memory.recalls": { "": { limit: 500 } },
 } satisfies Partial<Classified>;
 
@@ -263,7 +263,7 @@ const SESSIONS = {
   "sessions.reset": { "": (n) => ({ key: nth(n, 100) }), "long outputs": { key: HEAVY } },
   "sessions.delete": { "": (n) => ({ key: nth(n, 200) }) },
   "sessions.restore": "one",
-  "sessions.compact": { "long session": { key: LONG, maxLines: 10_000 } },
+  "sessions.compact": { "long session": (n) => ({ key: LONG, maxLines: 10_000 - 100 * n }) },
   "sessions.pluginPatch": "one",
   "sessions.context": { "long session": { key: LONG }, "long outputs": { key: HEAVY } },
   "sessions.export": {

@@ -25,12 +25,12 @@ export interface Watched {
   readonly file: string;
 }
 
-/** Longest time that the loop was held since this was last asked, in milliseconds. The gateway is at rest afterwards. */
-async function longestHold({ pid, file }: Watched): Promise<number> {
+/** Longest time that the loop was held since this was last asked, and the most processor time of a hold, in milliseconds. The gateway is at rest afterwards. */
+async function longestHold({ pid, file }: Watched): Promise<{ readonly max: number; readonly cpu: number }> {
   rmSync(file, { force: true });
   process.kill(pid, "SIGUSR2");
   while (!existsSync(file)) await wait(5);
-  return (JSON.parse(readFileSync(file, "utf8")) as { readonly max: number }).max;
+  return JSON.parse(readFileSync(file, "utf8")) as { readonly max: number; readonly cpu: number };
 }
 
 const statusMb = (pid: number, field: "VmRSS" | "VmHWM"): number =>
@@ -73,6 +73,8 @@ interface Cost {
   readonly name: string;
   /** Least of some calls: other programs on the machine only ever add to it. */
   readonly hold: number;
+  /** Processor time of the longest hold: what of it is not due to other programs. */
+  readonly holdCpu: number;
   readonly others: number;
   readonly took: number;
   /** Most of some calls, above what the gateway takes at rest. */
@@ -91,7 +93,7 @@ interface Setup {
 
 async function costOf({ name, method, params }: WorstCall, { to, watched, rounds }: Setup, other: SteadyClient): Promise<Cost> {
   const client = await connectBench(to);
-  const [holds, waits, times, memories]: [number[], number[], number[], number[]] = [[], [], [], []];
+  const [holds, cpus, waits, times, memories]: [number[], number[], number[], number[], number[]] = [[], [], [], [], []];
   let refusal: string | undefined;
   for (let n = 0; n < rounds; n += 1) {
     await longestHold(watched);
@@ -103,17 +105,33 @@ async function costOf({ name, method, params }: WorstCall, { to, watched, rounds
     times.push(performance.now() - started);
     memories.push(Math.max(0, statusMb(watched.pid, "VmHWM") - rest));
     waits.push(await other.longestWait());
-    holds.push(await longestHold(watched));
+    const { max, cpu } = await longestHold(watched);
+    holds.push(max);
+    cpus.push(cpu);
   }
   client.close();
   const least = (values: readonly number[]): number => round(Math.min(...values), 1);
-  const cost = { name, hold: least(holds), others: least(waits), took: least(times), memory: round(Math.max(...memories), 1), firstHold: round(holds[0] ?? 0, 1) };
+  const cost = {
+    name,
+    hold: least(holds),
+    holdCpu: least(cpus),
+    others: least(waits),
+    took: least(times),
+    memory: round(Math.max(...memories), 1),
+    firstHold: round(holds[0] ?? 0, 1),
+  };
   return refusal === undefined ? cost : { ...cost, refusal };
 }
 
 const worstFirst = (costs: readonly Cost[], value: (cost: Cost) => number): readonly Cost[] => costs.toSorted((a, b) => value(b) - value(a));
 
-function costRow(what: string, unit: "ms" | "MB", bar: number, costs: readonly Cost[], value: (cost: Cost) => number): Row {
+function costRow(
+  what: string,
+  { unit, bar }: Pick<Row, "unit" | "bar">,
+  costs: readonly Cost[],
+  value: (cost: Cost) => number,
+  more: (order: readonly Cost[]) => Row["facts"] = () => ({}),
+): Row {
   const order = worstFirst(costs, value);
   const [worst] = order;
   const over = order.filter((cost) => value(cost) > bar);
@@ -125,6 +143,7 @@ function costRow(what: string, unit: "ms" | "MB", bar: number, costs: readonly C
     better: "lower",
     facts: {
       worst: worst?.name ?? "none",
+      ...more(order),
       "over the bar": over.length,
       calls: costs.length,
       refused: costs.filter(({ refusal }) => refusal !== undefined).length,
@@ -132,6 +151,12 @@ function costRow(what: string, unit: "ms" | "MB", bar: number, costs: readonly C
     },
     all: Object.fromEntries(order.map((cost) => [cost.name, value(cost)])),
   };
+}
+
+/** What of the holds is not due to other programs on the machine. */
+function processorTimes(costs: readonly Cost[]): Row["facts"] {
+  const [worst] = worstFirst(costs, ({ holdCpu }) => holdCpu);
+  return worst ? { "most processor time ms": worst.holdCpu, "used by": worst.name } : {};
 }
 
 /** All methods whose work may follow what is stored, each with the parameters that ask for the most. */
@@ -142,13 +167,13 @@ export async function everyRequest(context: BenchContext, to: BenchConnection, w
   for (const call of calls) {
     const cost = await costOf(call, { to, watched, rounds: context.quick ? 1 : 4 }, other);
     costs.push(cost);
-    const { hold, others, memory, took, firstHold, refusal } = cost;
+    const { hold, holdCpu, others, memory, took, firstHold, refusal } = cost;
     const refused = refusal === undefined ? "" : `, refused: ${refusal}`;
-    context.say(`    ${call.name}: hold ${hold} ms (first ${firstHold}), others ${others} ms, ${memory} MB, took ${took} ms${refused}`);
+    context.say(`    ${call.name}: hold ${hold} ms (processor time ${holdCpu}, first ${firstHold}), others ${others} ms, ${memory} MB, took ${took} ms${refused}`);
   }
   return [
-    costRow("longest hold of the loop by one request", "ms", 20, costs, ({ hold }) => hold),
-    costRow("longest wait of another request beside one", "ms", 20, costs, ({ others }) => others),
-    costRow("most memory that one request takes", "MB", 50, costs, ({ memory }) => memory),
+    costRow("longest hold of the loop by one request", { unit: "ms", bar: 20 }, costs, ({ hold }) => hold, processorTimes),
+    costRow("longest wait of another request beside one", { unit: "ms", bar: 20 }, costs, ({ others }) => others),
+    costRow("most memory that one request takes", { unit: "MB", bar: 50 }, costs, ({ memory }) => memory),
   ];
 }

@@ -169,7 +169,9 @@ export async function everyRequest(context: BenchContext, to: BenchConnection, w
     costs.push(cost);
     const { hold, holdCpu, others, memory, took, firstHold, refusal } = cost;
     const refused = refusal === undefined ? "" : `, refused: ${refusal}`;
-    context.say(`    ${call.name}: hold ${hold} ms (processor time ${holdCpu}, first ${firstHold}), others ${others} ms, ${memory} MB, took ${took} ms${refused}`);
+    context.say(
+      `    ${call.name}: hold ${hold} ms (processor time ${holdCpu}, first ${firstHold}), others ${others} ms, ${memory} MB, took ${took} ms${refused}`,
+    );
   }
   return [
     costRow("longest hold of the loop by one request", { unit: "ms", bar: 20 }, costs, ({ hold }) => hold, processorTimes),

@@ -60,8 +60,7 @@ function addJobs(db: DatabaseSync, { jobs, runsPerJob }: LargeExtras, now: numbe
 }
 
 function addApprovals(db: DatabaseSync, { approvals }: LargeExtras, now: number): void {
-  const approval =
-    db.prepare(`INSERT INTO approvals (id, kind, session_key, agent_id, request, state, decision, decided_by, created_at, expires_at, decided_at)
+  const approval = db.prepare(`INSERT INTO approvals (id, kind, session_key, agent_id, request, state, decision, decided_by, created_at, expires_at, decided_at)
     VALUES (?, 'exec', ?, 'main', ?, 'decided', 'allow-once', 'someone', ?, ?, ?)`);
   for (let n = 0; n < approvals; n += 1) {
     const at = now - n * MINUTE_MS;
@@ -72,7 +71,8 @@ function addApprovals(db: DatabaseSync, { approvals }: LargeExtras, now: number)
 }
 
 function addSubagents(db: DatabaseSync, { subagents }: LargeExtras, now: number): void {
-  const child = db.prepare(`INSERT INTO subagents (run_id, child_session_key, requester_session_key, state, outcome, announced, created_at, started_at, ended_at, data)
+  const child =
+    db.prepare(`INSERT INTO subagents (run_id, child_session_key, requester_session_key, state, outcome, announced, created_at, started_at, ended_at, data)
     VALUES (?, ?, ?, 'ended', 'ok', 1, ?, ?, ?, ?)`);
   for (let n = 0; n < subagents; n += 1) {
     const at = now - n * 1000;
@@ -87,7 +87,15 @@ function addSubagents(db: DatabaseSync, { subagents }: LargeExtras, now: number)
       requesterOrigin: { channel: "webchat" },
       chain: { root: idOf("run", n), generation: 0 },
     };
-    child.run(idOf("run", n), `agent:main:subagent:${idOf("child", n)}`, `agent:main:webchat:direct:${n % 300}`, at - 2000, at - 1900, at, JSON.stringify(data));
+    child.run(
+      idOf("run", n),
+      `agent:main:subagent:${idOf("child", n)}`,
+      `agent:main:webchat:direct:${n % 300}`,
+      at - 2000,
+      at - 1900,
+      at,
+      JSON.stringify(data),
+    );
   }
 }
 
@@ -116,7 +124,7 @@ function writeFiles(workspace: string, { files, notes }: LargeExtras, now: numbe
 /** About a quarter of a kilobyte for each line. */
 function writeLog(file: string, bytes: number, now: number): void {
   writeFileSync(file, "");
-  for (let at = 0; at < bytes; ) {
+  for (let at = 0; at < bytes;) {
     let part = "";
     for (let n = 0; n < 2000; n += 1) {
       part += `${JSON.stringify({ time: new Date(now).toISOString(), level: "info", subsystem: "gateway", message: "a request was answered ".repeat(8), n: at + n })}\n`;

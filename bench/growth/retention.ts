@@ -45,7 +45,11 @@ async function maintainAll(store: Store, archiveMs?: number): Promise<{ readonly
   }
 }
 
-const longest = (times: readonly number[]): number => round(times.reduce((most, time) => Math.max(most, time), 0), 1);
+const longest = (times: readonly number[]): number =>
+  round(
+    times.reduce((most, time) => Math.max(most, time), 0),
+    1,
+  );
 
 /** What the machine itself makes a request wait for: the same requests with nothing beside them, and a file that is appended to and synced. */
 async function floorOf(context: BenchContext, store: Store): Promise<Row["facts"]> {

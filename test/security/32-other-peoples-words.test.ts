@@ -156,7 +156,9 @@ test.each(FORGED)("32: what a sender writes as if the gateway had written it is 
   await place.quiet();
   const [{ entry, agentId } = expect.unreachable("no session")] = (await place.store.read("sessions.list", {})).rows;
   const [transcript] = await place.store.read("transcripts.ofSession", { agentId, sessionId: entry.sessionId });
-  const messages = (await place.store.read("transcripts.tail", { file: transcript!.file, limit: 10 })).map(messageOfRow).filter((message) => message !== undefined);
+  const messages = (await place.store.read("transcripts.tail", { file: transcript!.file, limit: 10 }))
+    .map(messageOfRow)
+    .filter((message) => message !== undefined);
   expect(shownText(messages.find(({ role }) => role === "user")!)).toContain(MARK);
   expect(JSON.stringify(messages.map((message) => shownMessage(message)))).toContain(MARK);
 });

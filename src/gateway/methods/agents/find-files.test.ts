@@ -6,7 +6,12 @@ const files = (count: number, name: (n: number) => string) => Array.from({ lengt
 const pathsOf = (found: Awaited<ReturnType<typeof bestFiles>>): string[] => found.map(({ path }) => path);
 
 test("a large workspace is looked through in slices", async () => {
-  const { result, turns } = await turnsOfOthers(() => bestFiles(files(5000, (n) => `part/file-${n}.txt`), { query: "file", limit: 10, clock: slowClock() }));
+  const { result, turns } = await turnsOfOthers(() =>
+    bestFiles(
+      files(5000, (n) => `part/file-${n}.txt`),
+      { query: "file", limit: 10, clock: slowClock() },
+    ),
+  );
   expect(result).toHaveLength(10);
   expect(turns).toBeGreaterThan(500);
 });

@@ -65,9 +65,7 @@ function shownRow(row: EntryRow): readonly Measured[] {
   if (row.type === "compaction") {
     const at = Date.parse(String(entryOf(row)?.timestamp));
     const marker = { kind: "compaction", ...(row.id === null ? {} : { id: row.id }) };
-    return [
-      measured({ role: "system", content: [{ type: "text", text: "Compaction" }], ...(Number.isNaN(at) ? {} : { timestamp: at }), __openclaw: marker }),
-    ];
+    return [measured({ role: "system", content: [{ type: "text", text: "Compaction" }], ...(Number.isNaN(at) ? {} : { timestamp: at }), __openclaw: marker })];
   }
   const message = messageOfRow(row);
   return message ? [measuredMessage(message)] : [];

@@ -13,14 +13,14 @@ const [to, method, params] = process.argv.slice(2).map((text) => JSON.parse(text
 // A key does not travel as JSON.
 const client = await connectBench({ ...to, device: createDevice() });
 let [longest, asked] = [0, performance.now()];
-let isOver = false;
+const over = new AbortController();
 const lines = createInterface({ input: process.stdin });
 lines.on("line", () => {
   console.log(Math.max(longest, performance.now() - asked));
   longest = 0;
 });
-lines.on("close", () => (isOver = true));
-while (!isOver) {
+lines.on("close", () => over.abort());
+while (!over.signal.aborted) {
   asked = performance.now();
   await client.request(method, params);
   longest = Math.max(longest, performance.now() - asked);

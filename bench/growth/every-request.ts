@@ -36,7 +36,7 @@ async function longestHold({ pid, file }: Watched): Promise<{ readonly max: numb
 const statusMb = (pid: number, field: "VmRSS" | "VmHWM"): number =>
   Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 
-/** From here on the process's highest memory is counted anew. Where that is not permitted, memory is only known to grow. */
+/** Starts counting the highest memory of the process again. Where that is not permitted, memory is only known to grow. */
 function forgetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, "5");

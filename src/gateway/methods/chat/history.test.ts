@@ -64,7 +64,7 @@ test("of a long conversation no more is read than was asked for, and what is no 
   expect(rows).toBeLessThan(300);
 });
 
-test("how full the context is, is told from what the last summary kept: nothing older is read", async () => {
+test("the size of the context is computed from what the last summary kept: nothing older is read", async () => {
   const compaction = { type: "compaction", summary: "all was well", firstKeptEntryId: "e1890", tokensBefore: 1000 };
   await fill(1900, (n) => (n === 1895 ? compaction : message("12345678")));
   const { parts } = await sessionContext({ key: KEY }, { store, config: { current: {} } as never });

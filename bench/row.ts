@@ -10,6 +10,8 @@ export interface Row {
   readonly better: "lower" | "higher";
   /** The figures behind the value, and the calibration they are compared with. */
   readonly facts: Readonly<Record<string, number | string>>;
+  /** The values that the worst one was taken of: not printed in the table. */
+  readonly all?: Readonly<Record<string, number>>;
 }
 
 export interface BenchContext {

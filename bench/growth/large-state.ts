@@ -19,6 +19,10 @@ export interface LargeState {
   readonly long?: number | undefined;
   /** In the long session, a compaction after each so many entries. Default none. */
   readonly compactEvery?: number | undefined;
+  /** Entries of one more session, `agent:main:heavy`, each with the output of a tool of so many bytes. Default none. */
+  readonly heavy?: { readonly entries: number; readonly bytes: number } | undefined;
+  /** Entries of one more session, `agent:main:forked`, that answer the same message. Default none. */
+  readonly forked?: number | undefined;
   /** Bytes of a session's entry that change rarely: the report of its prompt and the like. Default 3,500. */
   readonly entryBytes?: number | undefined;
   /** Ended turns with their input, steps, delivery and usage, one a minute until now, spread over the sessions. Default none. */
@@ -45,10 +49,18 @@ function sentence(n: number): string {
 const paragraph = (n: number): string => Array.from({ length: SENTENCES }, (_, at) => sentence(n * SENTENCES + at)).join(" ");
 const entryId = (seq: number): string => seq.toString(16).padStart(8, "0");
 
+interface StoredLine {
+  readonly type: string;
+  readonly line: string;
+  readonly id: string;
+  readonly parentId: string | null;
+}
+
 /** The line at a position of a transcript. */
-export function lineAt(session: number, seq: number, at: number, compactEvery = 0): { readonly type: string; readonly line: string } {
+export function lineAt(session: number, seq: number, at: number, compactEvery = 0): StoredLine {
   const timestamp = new Date(at).toISOString();
-  const tree = { id: entryId(seq), parentId: seq === 1 ? null : entryId(seq - 1), timestamp };
+  const place = { id: entryId(seq), parentId: seq === 1 ? null : entryId(seq - 1) };
+  const tree = { ...place, timestamp };
   if (compactEvery > 0 && seq % compactEvery === 0) {
     const compaction = {
       type: "compaction",
@@ -57,7 +69,7 @@ export function lineAt(session: number, seq: number, at: number, compactEvery = 
       firstKeptEntryId: entryId(seq - Math.min(20, compactEvery - 1)),
       tokensBefore: 1000,
     };
-    return { type: "compaction", line: JSON.stringify(compaction) };
+    return { type: "compaction", line: JSON.stringify(compaction), ...place };
   }
   const isUser = seq % 2 === 1;
   const usage = {
@@ -80,7 +92,24 @@ export function lineAt(session: number, seq: number, at: number, compactEvery = 
         stopReason: "stop",
         timestamp: at,
       };
-  return { type: "message", line: JSON.stringify({ type: "message", ...tree, message }) };
+  return { type: "message", line: JSON.stringify({ type: "message", ...tree, message }), ...place };
+}
+
+/** A message of the user, then answers to it, each on a branch of its own. */
+function forkedLine(seq: number, at: number): StoredLine {
+  const { type, line, id } = lineAt(0, seq === 1 ? 1 : 2, at);
+  if (seq <= 2) return { type, line, id, parentId: seq === 1 ? null : entryId(1) };
+  const own = { ...(JSON.parse(line) as object), id: entryId(seq), parentId: entryId(1) };
+  return { type, line: JSON.stringify(own), id: entryId(seq), parentId: entryId(1) };
+}
+
+/** A message of the user, and then what a tool printed, again and again. */
+function heavyLine(seq: number, at: number, bytes: number): StoredLine {
+  const plain = lineAt(0, seq, at);
+  if (seq % 2 === 1) return plain;
+  const text = `${paragraph(seq)}\n`.repeat(Math.ceil(bytes / 200)).slice(0, bytes);
+  const message = { role: "toolResult", toolCallId: `call-${seq}`, toolName: "exec", isError: false, content: [{ type: "text", text }], timestamp: at };
+  return { ...plain, line: JSON.stringify({ ...(JSON.parse(plain.line) as object), message }) };
 }
 
 /** How a session's entry looks after some turns. */
@@ -98,7 +127,15 @@ function sessionEntry(sessionId: string, updatedAt: number, n: number, bytes: nu
     model: "bench",
     modelProvider: "mock",
     contextTokens: 200_000,
-    systemPromptReport: { source: "run", generatedAt: updatedAt, text: "x".repeat(bytes) },
+    systemPromptReport: {
+      source: "run",
+      generatedAt: updatedAt,
+      systemPrompt: { chars: bytes },
+      injectedWorkspaceFiles: [],
+      skills: { promptChars: 0 },
+      tools: { listChars: 0, schemaChars: 0 },
+      text: "x".repeat(bytes),
+    },
   });
 }
 
@@ -131,7 +168,7 @@ function addTurns(db: DatabaseSync, { turns = 0, turnEveryMs = 60_000, sessions,
 
 /** Writes the sessions into a database that the store has made. Nobody else may have it open. */
 export function fillLargeState(file: string, given: LargeState): void {
-  const { sessions, entries, agents = 1, long = 0, compactEvery = 0, entryBytes = 3500, now = Date.now() } = given;
+  const { sessions, entries, agents = 1, long = 0, compactEvery = 0, heavy, forked = 0, entryBytes = 3500, now = Date.now() } = given;
   const db = new DatabaseSync(file);
   db.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -64000");
   const session = db.prepare(
@@ -143,7 +180,7 @@ export function fillLargeState(file: string, given: LargeState): void {
   const entry = db.prepare("INSERT INTO transcript_entries (tid, seq, entry_id, parent_id, type, ts, line) VALUES (?, ?, ?, ?, ?, ?, ?)");
   const measured = db.prepare("UPDATE transcripts SET bytes = ? WHERE tid = ?");
 
-  function add(n: number, agent: string, key: string, count: number, compactions: number): void {
+  function add(n: number, agent: string, key: string, count: number, lineOf = (seq: number, at: number): StoredLine => lineAt(n, seq, at)): void {
     const id = `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
     const updatedAt = now - n * 1000;
     const from = updatedAt - HOUR_MS;
@@ -154,9 +191,9 @@ export function fillLargeState(file: string, given: LargeState): void {
     entry.run(tid, 0, null, null, "session", from, header);
     for (let seq = 1; seq <= count; seq += 1) {
       const at = from + Math.floor((seq / count) * HOUR_MS);
-      const { type, line } = lineAt(n, seq, at, compactions);
+      const { type, line, id: ownId, parentId } = lineOf(seq, at);
       bytes += Buffer.byteLength(line) + 1;
-      entry.run(tid, seq, entryId(seq), seq === 1 ? null : entryId(seq - 1), type, at, line);
+      entry.run(tid, seq, ownId, parentId, type, at, line);
     }
     measured.run(bytes, tid);
     session.run(key, agent, id, updatedAt, sessionEntry(id, updatedAt, n, entryBytes));
@@ -166,11 +203,13 @@ export function fillLargeState(file: string, given: LargeState): void {
   db.exec("BEGIN");
   for (let n = 0; n < sessions; n += 1) {
     const agent = n % agents === 0 ? "main" : `agent-${n % agents}`;
-    add(n, agent, `agent:${agent}:webchat:direct:${n}`, each, 0);
+    add(n, agent, `agent:${agent}:webchat:direct:${n}`, each);
     // The log would grow to the size of it all otherwise.
     if (n % 2000 === 1999) db.exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE); BEGIN");
   }
-  if (long > 0) add(sessions + 1, "main", "agent:main:long", long, compactEvery);
+  if (long > 0) add(sessions + 1, "main", "agent:main:long", long, (seq, at) => lineAt(sessions + 1, seq, at, compactEvery));
+  if (heavy) add(sessions + 2, "main", "agent:main:heavy", heavy.entries, (seq, at) => heavyLine(seq, at, heavy.bytes));
+  if (forked > 0) add(sessions + 3, "main", "agent:main:forked", forked, forkedLine);
   addTurns(db, given);
   db.exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
   db.close();

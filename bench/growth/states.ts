@@ -8,8 +8,10 @@ import { connectBench, type BenchClient } from "../drivers/client.ts";
 import { cpuMs } from "../drivers/process-facts.ts";
 import type { BenchContext, Measure, Row } from "../row.ts";
 import { median, round } from "../stats.ts";
-import { makeLargeState } from "./large-state.ts";
-import { coldRow, commandRow, loopRow, watchedLoop } from "./large-requests.ts";
+import { makeLargeState, type LargeState } from "./large-state.ts";
+import { everyRequest, watchedLoop } from "./every-request.ts";
+import { addLargeExtras, type LargeExtras } from "./large-extras.ts";
+import { coldRow, commandRow } from "./large-requests.ts";
 
 const ROUNDS = 7;
 
@@ -37,13 +39,62 @@ async function untilIndexed(file: string): Promise<void> {
   }
 }
 
+const LARGE: LargeState & LargeExtras = {
+  sessions: 100_000,
+  entries: 5_000_000,
+  agents: 3,
+  turns: 100_000,
+  long: 40_000,
+  compactEvery: 100,
+  heavy: { entries: 2000, bytes: 50_000 },
+  forked: 500,
+  jobs: 1000,
+  runsPerJob: 100,
+  approvals: 20_000,
+  subagents: 20_000,
+  senders: 2000,
+  deleted: 20_000,
+  logBytes: 50_000_000,
+  files: 20_000,
+  notes: 2000,
+};
+const SMALL: LargeState & LargeExtras = {
+  sessions: 200,
+  entries: 2000,
+  agents: 3,
+  turns: 100,
+  long: 400,
+  compactEvery: 100,
+  heavy: { entries: 20, bytes: 50_000 },
+  forked: 120,
+  jobs: 50,
+  runsPerJob: 5,
+  approvals: 50,
+  subagents: 50,
+  senders: 50,
+  deleted: 50,
+  logBytes: 100_000,
+  files: 200,
+  notes: 20,
+};
+
+/** Agents of the large state, two that share a workspace, and some to delete. */
+function agentsOf(workspace: string): Readonly<Record<string, unknown>> {
+  const spare = Array.from({ length: 4 }, (_, n) => ({ id: `spare-${n}` }));
+  const list = [{ id: "main", default: true }, { id: "agent-1", workspace }, { id: "agent-2" }, ...spare];
+  return { agents: { defaults: { workspace, model: { primary: "mock/m1" } }, list }, logging: { file: join(workspace, "..", "gateway.log") } };
+}
+
 async function manySessions(context: BenchContext): Promise<Row[]> {
   using model = await startModel(context);
-  const [sessions, entries] = context.quick ? [200, 2000] : [100_000, 5_000_000];
+  const size = context.quick ? SMALL : LARGE;
+  const { sessions, entries } = size;
   const empty = await makeAgentPlace(context, "states-empty", model);
   const large = await makeAgentPlace(context, "states-large", model);
   context.say(`  making a state with ${sessions} sessions and ${entries} entries …`);
-  await makeLargeState(large.stateDir, { sessions, entries, agents: 3, turns: context.quick ? 100 : 100_000 }, await context.loadStore());
+  const [database, workspace] = [join(large.stateDir, "openclaw.db"), join(context.folder, "states-large", "workspace")];
+  await makeLargeState(large.stateDir, size, await context.loadStore());
+  addLargeExtras({ database, workspace, logFile: join(context.folder, "states-large", "gateway.log") }, size);
   const starts = { empty: [] as number[], large: [] as number[] };
   for (let n = 0; n < (context.quick ? 1 : ROUNDS); n += 1) {
     for (const [name, place] of [
@@ -57,17 +108,20 @@ async function manySessions(context: BenchContext): Promise<Row[]> {
   const cold = await coldRow(context, empty, large);
   const command = await commandRow(context, "states-empty", "states-large");
   const watched = watchedLoop(context, "states");
-  const asked = await makeAgentPlace(context, "states-asked", model, { env: { ...watched.env, OPENCLAW_STATE_DIR: large.stateDir } });
+  const asked = await makeAgentPlace(context, "states-asked", model, {
+    config: agentsOf(workspace),
+    env: { ...watched.env, OPENCLAW_STATE_DIR: large.stateDir },
+  });
   await using gateway = await asked.start();
-  await untilIndexed(join(large.stateDir, "openclaw.db"));
+  await untilIndexed(database);
   const client = await connectBench(asked.to);
   const before = peakMb(gateway.pid);
   const seen = { includeDerivedTitles: true, includeLastMessage: true };
   const list = await middle(ROUNDS, () => client.request("sessions.list", {}));
   const search = await middle(ROUNDS, () => client.request("sessions.list", { ...seen, limit: 60, search: "mountain violin" }));
   const taken = round(peakMb(gateway.pid) - before, 1);
-  const loop = await loopRow(context, client, { pid: gateway.pid, file: watched.file });
   client.close();
+  const requests = await everyRequest(context, asked.to, { pid: gateway.pid, file: watched.file });
   const facts = { sessions, entries };
   return [
     {
@@ -82,7 +136,7 @@ async function manySessions(context: BenchContext): Promise<Row[]> {
     { name: "growth: search in many sessions", value: search, unit: "ms", bar: 150, better: "lower", facts },
     { name: "growth: memory taken by lists and searches", value: Math.max(0, taken), unit: "MB", bar: 50, better: "lower", facts },
     cold,
-    loop,
+    ...requests,
     command,
   ];
 }

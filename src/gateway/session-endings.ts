@@ -2,6 +2,7 @@ import { isRecord } from "../base/records.ts";
 import { join } from "node:path";
 import type { EndingSession, SessionEndings } from "./methods/deps.ts";
 import type { Hooks } from "../hooks/index.ts";
+import { newestLines } from "../sessions/index.ts";
 import type { Store } from "../store/index.ts";
 
 /** Messages of a conversation that plugins are shown at its end, at most. */
@@ -29,11 +30,12 @@ export function createEndedSessions({ store, hooks, stateDir }: EndedSessionsDep
 
   async function messagesOf(file: string | undefined): Promise<unknown[]> {
     if (file === undefined) return [];
-    const rows = await store.read("transcripts.tail", { file, limit: MOST_MESSAGES });
-    return rows.flatMap(({ type, line }) => {
+    const found: unknown[] = [];
+    for await (const { type, line } of newestLines(store, file, MOST_MESSAGES)) {
       const entry: unknown = type === "message" ? JSON.parse(line) : undefined;
-      return isRecord(entry) ? [entry["message"]] : [];
-    });
+      if (isRecord(entry)) found.push(entry["message"]);
+    }
+    return found.reverse();
   }
 
   const fileOf = (file: string | undefined): { readonly sessionFile?: string } => (file === undefined ? {} : { sessionFile: join(stateDir, file) });

@@ -32,6 +32,7 @@ export {
   type PromptError,
   type Provenance,
 } from "./transcript.ts";
+export { newestLines, newestRows } from "./newest-rows.ts";
 export { entryOfRow, leafForRun, nextState, pathState, readPath, readTranscript, type PathState, type ReadTranscript } from "./transcript.ts";
 export {
   contextSize,

@@ -32,6 +32,9 @@ export function createTree(forks: readonly Fork[], lines: number): TranscriptTre
   ];
   const endOf = (at: number): number => (chains[at + 1]?.seq ?? lines) - 1;
 
+  /** Chains by the line that they branch off from. */
+  const below = Map.groupBy(chains, ({ parent }) => parent);
+
   function chainOf(seq: number): number {
     let [low, high] = [0, chains.length - 1];
     while (low < high) {
@@ -63,9 +66,9 @@ export function createTree(forks: readonly Fork[], lines: number): TranscriptTre
     isOnPath,
     childrenOf(seq) {
       const next = seq < endOf(chainOf(seq)) ? [seq + 1] : [];
-      return [...next, ...chains.filter(({ parent }) => parent === seq).map((chain) => chain.seq)];
+      return [...next, ...(below.get(seq) ?? []).map((chain) => chain.seq)];
     },
-    roots: lines > 1 ? chains.filter(({ parent }) => parent === null).map(({ seq }) => seq) : [],
+    roots: lines > 1 ? (below.get(null) ?? []).map(({ seq }) => seq) : [],
     newestBelow(seq) {
       for (let at = chains.length - 1; at >= 0; at -= 1) {
         const end = endOf(at);

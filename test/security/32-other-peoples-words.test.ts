@@ -10,7 +10,7 @@ import { shownText } from "../../src/base/message-text.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { OpenClawConfig } from "../../src/config/index.ts";
 import { shownMessage } from "../../src/gateway/methods/chat/history.ts";
-import { messagesOf } from "../../src/gateway/methods/sessions/transcripts.ts";
+import { messageOfRow } from "../../src/gateway/methods/sessions/transcripts.ts";
 import type { CallRequest } from "../../src/models/index.ts";
 import type { ChannelInboundEvent, ChannelInboundKind } from "../../src/protocol/index.ts";
 import { openAgentFixture } from "../harness/agent-fixture.ts";
@@ -156,7 +156,9 @@ test.each(FORGED)("32: what a sender writes as if the gateway had written it is 
   await place.quiet();
   const [{ entry, agentId } = expect.unreachable("no session")] = (await place.store.read("sessions.list", {})).rows;
   const [transcript] = await place.store.read("transcripts.ofSession", { agentId, sessionId: entry.sessionId });
-  const messages = messagesOf(await place.store.read("transcripts.tail", { file: transcript!.file, limit: 10 }));
+  const messages = (await place.store.read("transcripts.tail", { file: transcript!.file, limit: 10 }))
+    .map(messageOfRow)
+    .filter((message) => message !== undefined);
   expect(shownText(messages.find(({ role }) => role === "user")!)).toContain(MARK);
   expect(JSON.stringify(messages.map((message) => shownMessage(message)))).toContain(MARK);
 });

@@ -190,7 +190,7 @@ export function createCron(deps: CronDeps): Cron {
       return { ran: true };
     },
     runs: (id, limit) => lastRuns(deps, runner, id, limit),
-    upcoming: (range) => upcomingTimes(store, range),
+    upcoming: (range) => upcomingTimes(deps, range),
     next: (schedule, count, id) => preview(deps, schedule, count, id),
     async [Symbol.asyncDispose]() {
       runner.close();

@@ -1,4 +1,6 @@
 /** The coming times of jobs. Those of jobs that run often are counted and not listed: the list has every time of all other jobs. */
+import type { Clock } from "../../base/clock.ts";
+import { createSlices, type Slices } from "../../base/slices.ts";
 import type { MethodResult } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { CronJob } from "./job.ts";
@@ -28,7 +30,7 @@ interface Coming {
 }
 
 /** Counts the times of an expression hour by hour, from what its minutes and seconds say. Undefined where they cannot be read. */
-function countByHour(job: CronJob, first: number, untilMs: number): Omit<Coming, "jobId"> | undefined {
+async function countByHour(job: CronJob, first: number, untilMs: number, slices: Slices): Promise<Omit<Coming, "jobId"> | undefined> {
   const { schedule } = job;
   const parts = schedule.kind === "cron" ? minutesAndSeconds(schedule, job.id) : undefined;
   if (!parts || parts.offsets.length * ((untilMs - first) / HOUR_MS) <= LISTED) return undefined;
@@ -37,6 +39,7 @@ function countByHour(job: CronJob, first: number, untilMs: number): Omit<Coming,
   let count = 0;
   let lastMs = first;
   for (let hour = hours.next(first - HOUR_MS - latest); hour !== undefined && hour + earliest <= untilMs; hour = hours.next(hour)) {
+    if (slices.isOver()) await slices.next();
     const start = hour;
     const inside = start + earliest >= first && start + latest <= untilMs ? offsets : offsets.filter((at) => start + at >= first && start + at <= untilMs);
     count += inside.length;
@@ -47,7 +50,7 @@ function countByHour(job: CronJob, first: number, untilMs: number): Omit<Coming,
 }
 
 /** The times of a job from its planned one on. One whose schedule cannot be computed has only that. */
-function comingOf(job: CronJob, first: number, untilMs: number): Coming {
+async function comingOf(job: CronJob, first: number, untilMs: number, slices: Slices): Promise<Coming> {
   const jobId = job.id;
   const once = { jobId, count: 1, firstMs: first, lastMs: first, times: [first] };
   if (job.schedule.kind === "at") return once;
@@ -58,11 +61,14 @@ function comingOf(job: CronJob, first: number, untilMs: number): Coming {
     return { jobId, count, firstMs: first, lastMs: first + (count - 1) * step, times };
   }
   try {
-    const counted = countByHour(job, first, untilMs);
+    const counted = await countByHour(job, first, untilMs, slices);
     if (counted) return { jobId, ...counted };
     const times = timesOf(job.schedule, jobId);
     const found = [first];
-    for (let at = times.next(first); at !== undefined && at <= untilMs && found.length < MAX_COUNTED; at = times.next(at)) found.push(at);
+    for (let at = times.next(first); at !== undefined && at <= untilMs && found.length < MAX_COUNTED; at = times.next(at)) {
+      found.push(at);
+      if (slices.isOver()) await slices.next();
+    }
     const lastMs = found.at(-1) ?? first;
     return { jobId, count: found.length, firstMs: first, lastMs, times: found.length > LISTED ? undefined : found, isCut: found.length === MAX_COUNTED };
   } catch {
@@ -74,9 +80,17 @@ function comingOf(job: CronJob, first: number, untilMs: number): Coming {
 const bandOf = ({ jobId, count, firstMs, lastMs }: Coming): Frequent => ({ jobId, count, firstMs, lastMs });
 
 /** Up to `limit` times. Where there would be more, the jobs with the most are counted too, so that each job is there. */
-export async function upcomingTimes(store: Pick<Store, "read">, { untilMs, limit }: { readonly untilMs: number; readonly limit: number }): Promise<Upcoming> {
+export async function upcomingTimes(
+  { store, clock }: { readonly store: Pick<Store, "read">; readonly clock: Pick<Clock, "monotonic"> },
+  { untilMs, limit }: { readonly untilMs: number; readonly limit: number },
+): Promise<Upcoming> {
   const due = await store.read("cron.job.list", { enabled: true, dueUntil: untilMs, limit: MAX_JOBS });
-  const all = due.flatMap((row) => (row.nextRunAt === null ? [] : [comingOf(jobOf(row), row.nextRunAt, untilMs)]));
+  const slices = createSlices(clock);
+  const all: Coming[] = [];
+  for (const row of due) {
+    if (slices.isOver()) await slices.next();
+    if (row.nextRunAt !== null) all.push(await comingOf(jobOf(row), row.nextRunAt, untilMs, slices));
+  }
   const byCount = all.toSorted((a, b) => b.count - a.count);
   let listed = all.reduce((sum, { times }) => sum + (times?.length ?? 0), 0);
   const counted = new Set(byCount.filter(({ times }) => times === undefined));

@@ -140,7 +140,7 @@ export function agentFilesHandlers(deps: AgentFilesDeps): HandlersOf<"agents.fil
   return {
     "agents.files.find": async ({ agentId, query = "", limit = 30 }, { signal }) => {
       const found = await look(await place(agentId, deps), signal);
-      return { agentId: found.agentId, files: [...bestFiles(found.files, query, limit)], incomplete: found.incomplete };
+      return { agentId: found.agentId, files: [...(await bestFiles(found.files, { query, limit, clock: deps.clock }))], incomplete: found.incomplete };
     },
     "agents.files.list": (params) => list(params, deps),
     "agents.files.get": (params) => get(params, deps),

@@ -95,9 +95,15 @@ export interface TranscriptsReads {
   "transcripts.ofSession": { input: { readonly agentId: string; readonly sessionId: string }; result: readonly TranscriptRow[] };
   /** Number of messages in the session's newest transcript, archived or not, including unused branches. */
   "transcripts.messages": { input: { readonly agentId: string; readonly sessionId: string }; result: number };
-  /** Lines after, or before, a position, in file order. Without either, from the start. */
+  /** Lines after, or before, a position, in file order. Without either, from the start. It ends with the line that fills `bytes`. */
   "transcripts.page": {
-    input: { readonly file: string; readonly after?: number | undefined; readonly before?: number | undefined; readonly limit: number };
+    input: {
+      readonly file: string;
+      readonly after?: number | undefined;
+      readonly before?: number | undefined;
+      readonly limit: number;
+      readonly bytes?: number | undefined;
+    };
     result: readonly EntryRow[];
   };
   /** The last lines in file order, without the header. */
@@ -105,10 +111,16 @@ export interface TranscriptsReads {
   "transcripts.entry": { input: { readonly file: string; readonly id: string }; result: EntryRow | undefined };
   /**
    * The path from an entry (default: the leaf) up to the root, in file order. It ends at `until`, inclusive; `limit` keeps the part nearest to the
-   * start entry.
+   * start entry, and so does `bytes`: the entry that fills it is the last one.
    */
   "transcripts.path": {
-    input: { readonly file: string; readonly from?: string | undefined; readonly until?: string | undefined; readonly limit?: number | undefined };
+    input: {
+      readonly file: string;
+      readonly from?: string | undefined;
+      readonly until?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly bytes?: number | undefined;
+    };
     result: readonly EntryRow[];
   };
   /**

@@ -22,6 +22,7 @@ const LONG_READS: ReadonlySet<ReadKind> = new Set<ReadKind>([
   "usage.outcomes",
   "usage.bySession",
   "usage.points",
+  "cron.slot.outcomes",
   "imports.list",
 ]);
 
@@ -34,8 +35,10 @@ const FIRST_SHOWN = 64;
 
 /** True when a read goes to the thread for long reads. */
 export function isLong(kind: ReadKind, input: unknown): boolean {
+  const { limit, search, offset, endedSince }: Readonly<Record<string, unknown>> = isRecord(input) ? input : {};
+  // Sub-agents of all sessions; those of one session are found by an index.
+  if (kind === "subagents.list") return endedSince !== undefined;
   if (!LONG_READS.has(kind)) return false;
-  const { limit, search, offset }: Readonly<Record<string, unknown>> = isRecord(input) ? input : {};
   const few = kind === "sessions.list" ? FEW_ROWS : kind === "sessions.shown" ? FIRST_SHOWN : 0;
   const isNear = offset === undefined || (typeof offset === "number" && offset <= NEAR_ROWS);
   return !(typeof limit === "number" && limit <= few && search === undefined && isNear);

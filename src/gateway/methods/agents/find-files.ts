@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Clock } from "../../../base/clock.ts";
 import { AppError, systemCode } from "../../../base/errors.ts";
+import { createSlices } from "../../../base/slices.ts";
 import type { RootedFiles } from "../../../base/rooted-files.ts";
 import type { MethodResult } from "../../../protocol/index.ts";
 
@@ -83,24 +84,42 @@ function fileRank(path: string, wanted: string): number | undefined {
   return wanted.length > 1 && hasInOrder(whole, wanted) ? IN_ORDER : undefined;
 }
 
-/** The files whose paths fit best; of equals the higher and then the shorter. */
-export function bestFiles(files: readonly FoundFile[], query: string, limit: number): readonly FoundFile[] {
+interface RankedFile {
+  readonly file: FoundFile;
+  readonly rank: number;
+  readonly depth: number;
+}
+
+const byFit = (a: RankedFile, b: RankedFile): number =>
+  a.rank - b.rank || a.depth - b.depth || a.file.path.length - b.file.path.length || (a.file.path < b.file.path ? -1 : 1);
+
+/** Files beyond the limit that are held before the worst are dropped: sorting all that fit would take long. */
+const SPARE = 500;
+
+/** The files whose paths fit best; of equals the higher and then the shorter. Looked through in slices. */
+export async function bestFiles(
+  files: readonly FoundFile[],
+  { query, limit, clock }: { readonly query: string; readonly limit: number; readonly clock: Pick<Clock, "monotonic"> },
+): Promise<readonly FoundFile[]> {
   const wanted = query
     .trim()
     .toLowerCase()
     .replace(/^\.?\//, "");
-  const depth = ({ path }: FoundFile): number => path.split("/").length;
-  const found = files.flatMap((file) => {
+  const slices = createSlices(clock);
+  let best: readonly RankedFile[] = [];
+  let found: RankedFile[] = [];
+  for (const file of files) {
+    if (slices.isOver()) await slices.next();
     const rank = fileRank(file.path, wanted);
-    return rank === undefined ? [] : [{ file, rank }];
-  });
+    if (rank !== undefined) found.push({ file, rank, depth: file.path.split("/").length });
+    if (found.length < limit + SPARE) continue;
+    best = [...best, ...found].sort(byFit).slice(0, limit);
+    found = [];
+  }
+  best = [...best, ...found].sort(byFit).slice(0, limit);
   // Letters in their order are in many paths: they count where nothing has the text itself.
-  const isFound = found.some(({ rank }) => rank < IN_ORDER);
-  return found
-    .filter(({ rank }) => !isFound || rank < IN_ORDER)
-    .sort((a, b) => a.rank - b.rank || depth(a.file) - depth(b.file) || a.file.path.length - b.file.path.length || (a.file.path < b.file.path ? -1 : 1))
-    .slice(0, limit)
-    .map(({ file }) => file);
+  const isFound = best.some(({ rank }) => rank < IN_ORDER);
+  return best.filter(({ rank }) => !isFound || rank < IN_ORDER).map(({ file }) => file);
 }
 
 /** Looks through workspaces. The last look is used again for a few seconds. */

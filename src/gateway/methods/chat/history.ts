@@ -1,7 +1,8 @@
 import { withoutPrompt } from "../../../base/message-text.ts";
 import { isRecord } from "../../../base/records.ts";
 import { type EntryRow, type Store } from "../../../store/index.ts";
-import { entryOf, messageOfRow, newestEntries, type Message } from "../sessions/transcripts.ts";
+import { newestRows } from "../../../sessions/index.ts";
+import { entryOf, messageOfRow, type Message } from "../sessions/transcripts.ts";
 
 const MAX_TEXT = 12_000;
 const CUT = "\n...(truncated)...";
@@ -10,6 +11,14 @@ const MAX_TOTAL_BYTES = 6 * 1024 * 1024;
 const OMITTED = "[chat.history omitted: message too large]";
 
 type Shown = Record<string, unknown>;
+
+/** A message with its bytes in an answer. */
+interface Measured {
+  readonly message: Shown;
+  readonly size: number;
+}
+
+const measured = (message: Shown): Measured => ({ message, size: Buffer.byteLength(JSON.stringify(message)) });
 
 const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}${CUT}` : text);
 
@@ -34,50 +43,45 @@ function shownBlock(block: unknown, message: Message, first: boolean): unknown {
   return shown;
 }
 
-/** A stored message as clients see it. */
-export function shownMessage(message: Message): Shown {
+function measuredMessage(message: Message): Measured {
   const { details: _details, usage: _usage, cost: _cost, openclawVerbatim: _verbatim, ...shown }: Shown = { ...message };
   const { content } = shown;
   if (typeof content === "string") shown["content"] = [{ type: "text", text: cut(message.role === "user" ? withoutPrompt(content, message) : content) }];
   else if (Array.isArray(content)) shown["content"] = content.map((block, index) => shownBlock(block, message, index === 0));
-  if (Buffer.byteLength(JSON.stringify(shown)) <= MAX_MESSAGE_BYTES) return shown;
-  return {
+  const whole = measured(shown);
+  if (whole.size <= MAX_MESSAGE_BYTES) return whole;
+  return measured({
     role: shown["role"],
     ...(shown["timestamp"] === undefined ? {} : { timestamp: shown["timestamp"] }),
     content: [{ type: "text", text: OMITTED }],
     __openclaw: { truncated: true, reason: "oversized" },
-  };
+  });
 }
 
-function shownRow(row: EntryRow): readonly Shown[] {
+/** A stored message as clients see it. */
+export const shownMessage = (message: Message): Shown => measuredMessage(message).message;
+
+function shownRow(row: EntryRow): readonly Measured[] {
   if (row.type === "compaction") {
     const at = Date.parse(String(entryOf(row)?.timestamp));
     const marker = { kind: "compaction", ...(row.id === null ? {} : { id: row.id }) };
-    return [{ role: "system", content: [{ type: "text", text: "Compaction" }], ...(Number.isNaN(at) ? {} : { timestamp: at }), __openclaw: marker }];
+    return [measured({ role: "system", content: [{ type: "text", text: "Compaction" }], ...(Number.isNaN(at) ? {} : { timestamp: at }), __openclaw: marker })];
   }
   const message = messageOfRow(row);
-  return message ? [shownMessage(message)] : [];
+  return message ? [measuredMessage(message)] : [];
 }
 
 /** The newest messages of a transcript, oldest first, within the limits of one answer. */
 export async function readHistory(store: Store, file: string, limit: number): Promise<readonly Shown[]> {
-  let messages: Shown[] = [];
-  for (let rows = limit * 2 + 50; ; rows *= 4) {
-    const entries = await newestEntries(store, file, rows);
-    messages = entries.flatMap(shownRow);
-    if (messages.length >= limit || entries.length < rows) break;
-  }
-  return withinBudget(messages.slice(-limit));
-}
-
-/** The newest messages that fit. */
-function withinBudget(messages: readonly Shown[]): readonly Shown[] {
+  const found: Shown[] = [];
   let bytes = 2;
-  let from = messages.length;
-  while (from > 0) {
-    bytes += Buffer.byteLength(JSON.stringify(messages[from - 1])) + 1;
-    if (bytes > MAX_TOTAL_BYTES) break;
-    from -= 1;
+  for await (const row of newestRows(store, file, Infinity)) {
+    for (const { message, size } of shownRow(row)) {
+      bytes += size + 1;
+      if (bytes > MAX_TOTAL_BYTES) return found.reverse();
+      found.push(message);
+    }
+    if (found.length >= limit) break;
   }
-  return messages.slice(from);
+  return found.reverse();
 }

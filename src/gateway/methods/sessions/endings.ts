@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/records.ts";
 import type { MethodParams, MethodResult, SessionEntry } from "../../../protocol/index.ts";
-import { entryAfterReset } from "../../../sessions/index.ts";
+import { entryAfterReset, newestRows } from "../../../sessions/index.ts";
 import { UNDO_MS, type SessionRow, type Store, type TranscriptRow, type Write } from "../../../store/index.ts";
 import type { AgentPort, Responder } from "../../ports.ts";
 import type { RunRelay } from "../../runs/relay.ts";
 import type { EndingSession, MethodDeps } from "../deps.ts";
 import { agentOf, canonicalKey, checkAgent, keySettings, mainSessionKey } from "./keys.ts";
-import { headerLine, liveTranscripts, messageOfRow, newestEntries } from "./transcripts.ts";
+import { headerLine, liveTranscripts, messageOfRow } from "./transcripts.ts";
 import { inTurn, type SessionTurns } from "./turns.ts";
 
 export interface EndingDeps extends MethodDeps, SessionTurns {
@@ -180,7 +180,7 @@ async function shortened(key: string, maxLines: number, { config, store, clock }
   if (!transcript) return { ok: true, key, compacted: false, reason: "no transcript" };
   // The header is no line of the conversation: what was compacted once is not compacted again.
   if (transcript.lines <= maxLines + 1) return { ok: true, key, compacted: false, kept: transcript.lines };
-  const newest = await newestEntries(store, transcript.file, maxLines);
+  const newest = (await Array.fromAsync(newestRows(store, transcript.file, maxLines))).reverse();
   // A tool's result without its call would mean nothing to a model.
   const from = newest.findIndex((row) => messageOfRow(row)?.role !== "toolResult");
   const kept = from < 0 ? [] : newest.slice(from);

@@ -2,12 +2,13 @@ import { join } from "node:path";
 import { AppError } from "../../../base/errors.ts";
 import { clip } from "../../../base/text.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
+import { newestRows } from "../../../sessions/index.ts";
 import type { SessionRow } from "../../../store/index.ts";
 import type { MethodDeps } from "../deps.ts";
 import { canonicalKey } from "./keys.ts";
 import { modelDefaults } from "./models.ts";
 import { sessionRows } from "./rows.ts";
-import { liveFile, messagesOf, newestEntries, shownText, type Message } from "./transcripts.ts";
+import { liveFile, messageOfRow, shownText, type Message } from "./transcripts.ts";
 
 type Deps = Pick<MethodDeps, "config" | "store" | "clock" | "extensions">;
 
@@ -126,11 +127,14 @@ export async function previewSessions(params: MethodParams<"sessions.preview">, 
     const session = await store.read("sessions.get", { key: canonicalKey(key, config.current) });
     if (!session) return { key, status: "missing", items: [] };
     const file = await liveFile(store, session);
-    const rows = file === undefined ? [] : await newestEntries(store, file, limit * 4);
-    const items = messagesOf(rows)
-      .map((message) => ({ role: roleOf(message), text: clip(shownText(message), maxChars) }))
-      .filter((item) => item.text !== "")
-      .slice(-limit);
+    const items: Preview["items"][number][] = [];
+    for await (const row of file === undefined ? [] : newestRows(store, file, limit * 4)) {
+      const message = messageOfRow(row);
+      const text = message ? clip(shownText(message), maxChars) : "";
+      if (message && text !== "") items.push({ role: roleOf(message), text });
+      if (items.length === limit) break;
+    }
+    items.reverse();
     return { key, status: items.length === 0 ? "empty" : "ok", items };
   };
   const failed = (key: string) => (): Preview => ({ key, status: "error", items: [] });

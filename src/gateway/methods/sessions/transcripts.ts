@@ -50,16 +50,6 @@ export function shownWords(stored: unknown): Message | undefined {
   return isRecord(stored) ? shownMessage<Message>(stored) : undefined;
 }
 
-export function messagesOf(rows: readonly EntryRow[]): readonly Message[] {
-  return rows.map(messageOfRow).filter((message) => message !== undefined);
-}
-
-/** The newest entries of the branch in use, oldest first. Files of the first format have no branches: there it is the end of the file. */
-export async function newestEntries(store: Store, file: string, limit: number): Promise<readonly EntryRow[]> {
-  const path = await store.read("transcripts.path", { file, limit });
-  return path.length > 0 ? path : store.read("transcripts.tail", { file, limit });
-}
-
 const MAX_RETRIES = 5;
 
 /** Appends a message to the newest entry, also while others write. Returns the entry's id. */

@@ -1,9 +1,10 @@
 import { isRecord } from "../../../base/records.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
+import { newestRows } from "../../../sessions/index.ts";
 import type { Store, UsageDimension, UsageGroup, UsageOfMany } from "../../../store/index.ts";
 import type { MethodDeps } from "../deps.ts";
 import { canonicalKey, findSession } from "../sessions/keys.ts";
-import { liveFile, messageOfRow, newestEntries, shownText } from "../sessions/transcripts.ts";
+import { liveFile, messageOfRow, shownText } from "../sessions/transcripts.ts";
 import { NO_USAGE, daysOf, totalsOf, type Days, type Totals } from "./totals.ts";
 
 type BySession = NonNullable<MethodResult<"sessions.usage">["aggregates"]["bySession"]>;
@@ -130,6 +131,8 @@ export async function readTimeseries(
   return { ...(session ? { sessionId: session.entry.sessionId } : {}), points };
 }
 
+type UsageLog = MethodResult<"sessions.usage.logs">["logs"][number];
+
 const MAX_LOGS = 1000;
 const MAX_CONTENT = 2000;
 
@@ -140,14 +143,16 @@ export async function readUsageLogs(params: MethodParams<"sessions.usage.logs">,
   const file = session && (await liveFile(store, session));
   if (file === undefined) return { logs: [] };
   const limit = Math.min(params.limit ?? 200, MAX_LOGS);
-  const logs = (await newestEntries(store, file, limit * 2)).flatMap((row) => {
+  const logs: UsageLog[] = [];
+  for await (const row of newestRows(store, file, limit * 2)) {
+    if (logs.length === limit) break;
     const message = messageOfRow(row);
     const content = message ? shownText(message) : "";
-    if (!message || content === "") return [];
+    if (!message || content === "") continue;
     const { totalTokens: tokens, cost } = isRecord(message["usage"]) ? message["usage"] : {};
     const total = isRecord(cost) ? cost["total"] : undefined;
     const used = { ...(typeof tokens === "number" ? { tokens } : {}), ...(typeof total === "number" ? { cost: total } : {}) };
-    return [{ timestamp: Number(message["timestamp"] ?? 0), role: String(message.role), content: content.slice(0, MAX_CONTENT), ...used }];
-  });
-  return { logs: logs.slice(-limit) };
+    logs.push({ timestamp: Number(message["timestamp"] ?? 0), role: String(message.role), content: content.slice(0, MAX_CONTENT), ...used });
+  }
+  return { logs: logs.reverse() };
 }

@@ -1,11 +1,11 @@
 import type { SystemPromptReport } from "../../../agent/index.ts";
 import type { MethodParams, MethodResult } from "../../../protocol/index.ts";
-import { contextOf, entryOfRow, knownTokens, pathItem, tokensOfChars } from "../../../sessions/index.ts";
+import { contextOf, entryOfRow, knownTokens, newestRows, pathItem, tokensOfChars, type PathItem } from "../../../sessions/index.ts";
 import type { SessionRow, Store } from "../../../store/index.ts";
 import type { MethodDeps } from "../deps.ts";
 import { findSession } from "../sessions/keys.ts";
 import { modelDefaults, sessionModel } from "../sessions/models.ts";
-import { liveFile, newestEntries } from "../sessions/transcripts.ts";
+import { liveFile } from "../sessions/transcripts.ts";
 
 type Result = MethodResult<"sessions.context">;
 type Part = Result["parts"][number];
@@ -38,11 +38,30 @@ function promptParts({ systemPrompt, injectedWorkspaceFiles, skills, tools }: Sy
 
 const LABELS = { user: "Your messages", assistant: "Answers and tool calls", toolResult: "Tool results" } as const;
 
+/** What a message counts, without its text: only that is needed of many. */
+function withoutText({ entry: { type, id }, message, ...item }: PathItem): PathItem {
+  return { ...item, entry: id === undefined ? { type } : { type, id }, ...(message ? { message: { ...message, content: [] } } : {}) };
+}
+
+/** The newest entries, oldest first, up to the oldest one that the last summary kept. */
+async function newestItems(store: Store, file: string): Promise<readonly PathItem[]> {
+  const items: PathItem[] = [];
+  let kept: string | undefined;
+  for await (const row of newestRows(store, file, MOST_ENTRIES)) {
+    const entry = entryOfRow(row);
+    if (!entry) continue;
+    const item = withoutText(pathItem(entry));
+    items.push(item);
+    if (kept !== undefined && entry.id === kept) break;
+    kept ??= item.firstKeptId;
+  }
+  return items.reverse();
+}
+
 /** The conversation as far as a model sees it: what came before the last summary is gone. */
 async function messageParts(store: Store, session: SessionRow): Promise<readonly Part[]> {
   const file = await liveFile(store, session);
-  const rows = file === undefined ? [] : await newestEntries(store, file, MOST_ENTRIES);
-  const items = rows.flatMap((row) => entryOfRow(row) ?? []).map(pathItem);
+  const items = file === undefined ? [] : await newestItems(store, file);
   const { pieces, compactedAt } = contextOf(items);
   const chars = { user: 0, assistant: 0, toolResult: 0 };
   let summary = 0;

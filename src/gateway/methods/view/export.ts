@@ -18,6 +18,8 @@ const PIECE_CHARS = 330_000;
 /** Pieces that one line may have: `next` counts lines and pieces in one number. */
 const MOST_PIECES = 4096;
 const MOST_ROWS = 500;
+/** Bytes of one read, so that long lines do not all come at once. */
+const READ_BYTES = 512 * 1024;
 
 /** Where a part begins: after a line, or within the one that follows it. */
 interface Place {
@@ -101,12 +103,11 @@ export async function exportSession({ key, format = "jsonl", after }: MethodPara
   const { sessionId } = session.entry;
   const size = Math.min(MOST_ROWS, Math.max(2, Math.ceil((PART_BYTES * lines) / bytes)));
   const place = positionOf(after);
+  const read: ReadRows = (from, limit) => store.read("transcripts.page", { file, after: from, limit, bytes: READ_BYTES });
   if (format === "jsonl") {
-    const read: ReadRows = (from, limit) => store.read("transcripts.page", { file, after: from, limit });
     return { name: nameOf(session.key, sessionId, "jsonl"), mimeType: "application/x-ndjson", ...(await part(read, ({ line }) => `${line}\n`, place, size)) };
   }
   if (format === "json") {
-    const read: ReadRows = (from, limit) => store.read("transcripts.page", { file, after: from, limit });
     const rows = await part(read, entryJson, place, size);
     const head = after === undefined ? `{"sessionKey":${JSON.stringify(session.key)},"sessionId":${JSON.stringify(sessionId)},"entries":[` : "";
     return {

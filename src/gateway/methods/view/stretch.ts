@@ -17,6 +17,8 @@ export interface Stretch {
 type Reads = Pick<Store, "read">;
 
 const MOST_PLACES = 1_000_000;
+/** A read ends with the line that fills this, so that a chunk of long lines holds neither the store nor the loop: it has fewer rows than were asked for. */
+const CHUNK_BYTES = 512 * 1024;
 const withoutHeader = (rows: readonly EntryRow[]): readonly EntryRow[] => rows.filter(({ seq }) => seq > 0);
 
 /** Up from the leaf, or from the parent of the entry at a place. */
@@ -37,7 +39,7 @@ function olderInTree(store: Reads, file: string, before: number | undefined): St
       if (!begun && before !== undefined) await begin(before);
       begun = true;
       if (from === null) return [];
-      const rows = await store.read("transcripts.path", { file, limit: size, ...(from === undefined ? {} : { from }) });
+      const rows = await store.read("transcripts.path", { file, limit: size, bytes: CHUNK_BYTES, ...(from === undefined ? {} : { from }) });
       from = rows[0]?.parentId ?? null;
       return before === undefined ? rows : rows.filter(({ seq }) => seq < before);
     },
@@ -58,7 +60,7 @@ function newerInTree(store: Reads, file: string, after: number): Stretch {
     places = places.slice(size);
     const found: EntryRow[] = [];
     for (let place = at; found.length < wanted.size;) {
-      const page = await store.read("transcripts.page", { file, after: place, before: end, limit: size });
+      const page = await store.read("transcripts.page", { file, after: place, before: end, limit: size, bytes: CHUNK_BYTES });
       const last = page.at(-1);
       if (!last) break;
       found.push(...page.filter(({ seq }) => wanted.has(seq)));
@@ -93,7 +95,8 @@ function inFileOrder(store: Reads, file: string, { before, after }: Asked): Stre
   return {
     direction: after === undefined ? "older" : "newer",
     async next(size) {
-      const rows = withoutHeader(await store.read("transcripts.page", { file, limit: size, ...(after === undefined ? { before: place } : { after: place }) }));
+      const asked = after === undefined ? { before: place } : { after: place };
+      const rows = withoutHeader(await store.read("transcripts.page", { file, limit: size, bytes: CHUNK_BYTES, ...asked }));
       const end = after === undefined ? rows[0] : rows.at(-1);
       if (end) place = end.seq;
       return rows;

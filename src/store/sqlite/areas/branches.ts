@@ -60,11 +60,13 @@ function roleOf({ type, line }: EntryRow): string | undefined {
 /** The nearest shown entries below a position, or below the beginning. */
 function following(context: ReadContext, { tid }: Transcript, tree: TranscriptTree, from: number | null): readonly SiblingRow[] {
   const found: SiblingRow[] = [];
+  const lines = createLineReader(context.sql);
+  const entry = context.sql(ENTRY);
   const left = [...(from === null ? tree.roots : tree.childrenOf(from))];
   for (let seq = left.pop(); seq !== undefined; seq = left.pop()) {
-    const row = entryAt(context, tid, seq);
+    const row = firstRow<EntryRow>(entry, tid, seq);
     if (!row || row.id === null || !SHOWN.has(row.type)) left.push(...tree.childrenOf(seq));
-    else found.push({ seq, id: row.id, role: roleOf(row) });
+    else found.push({ seq, id: row.id, role: roleOf({ ...row, line: lines.read(tid, seq, row.line) }) });
   }
   return found.sort((a, b) => a.seq - b.seq);
 }
@@ -100,11 +102,15 @@ export const branchReads = {
     if (!transcript) return [];
     const tree = treeOf(context, transcript);
     /** Only where something branches, on one of its ways, can there be several. */
-    const forked = new Set(tree.forks.map(({ parent }) => nearestShown(context, transcript, tree, parent)));
+    const parents = new Set(tree.forks.map(({ parent }) => parent));
+    const forked = new Set([...parents].map((parent) => nearestShown(context, transcript, tree, parent)));
     if (forked.size === 0) return [];
+    /** By the entry above: all versions of a message are asked for at once. */
+    const known = new Map<number | null, readonly SiblingRow[]>();
     return seqs.flatMap((seq) => {
       const above = nearestShown(context, transcript, tree, tree.parentOf(seq));
-      const siblings = forked.has(above) ? following(context, transcript, tree, above) : [];
+      const siblings = forked.has(above) ? (known.get(above) ?? following(context, transcript, tree, above)) : [];
+      known.set(above, siblings);
       return siblings.length > 1 ? [{ seq, siblings }] : [];
     });
   },

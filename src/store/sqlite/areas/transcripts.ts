@@ -3,7 +3,7 @@ import { AppError } from "../../../base/errors.ts";
 import type { EntryRow, TranscriptRow, TranscriptsReads, TranscriptsWrites } from "../../areas/transcripts.ts";
 import { archivedName, createLineReader, isTranscriptFile, PACKED_LINE, replacePacked, type LineReader } from "../../projection/index.ts";
 import { where, type ReadContext, type ReadHandlers, type WriteContext, type WriteHandlers } from "../handlers.ts";
-import { allRows, firstRow, need, numberOf } from "../../rows.ts";
+import { allRows, eachRow, firstRow, need, numberOf } from "../../rows.ts";
 import { branchReads } from "./branches.ts";
 
 const COLUMNS =
@@ -190,11 +190,32 @@ function withLines({ sql }: ReadContext, tid: number, rows: readonly EntryRow[])
   return rows.map((row) => withLine(row, tid, lines));
 }
 
+/** Rows with their lines, up to the one that fills `bytes`; what comes after it is not read. */
+function linesUntil({ sql }: ReadContext, tid: number, rows: Iterable<EntryRow>, bytes = Infinity): EntryRow[] {
+  const lines = createLineReader(sql);
+  const found: EntryRow[] = [];
+  let size = 0;
+  for (const row of rows) {
+    const whole = withLine(row, tid, lines);
+    found.push(whole);
+    size += whole.line.length;
+    if (size >= bytes) break;
+  }
+  return found;
+}
+
+/** Where a path ends: at an entry, after so many entries, or with the one that fills `bytes`. */
+interface Reach {
+  readonly until: string | undefined;
+  readonly limit: number;
+  readonly bytes: number | undefined;
+}
+
 /**
  * Follows parents upwards. A duplicate id means the later line; a cycle ends the walk. Parents nearly always stand shortly before
  * their children, so that a long path is read in pages of the file; entries outside of the page are looked up.
  */
-function path({ sql }: ReadContext, tid: number, from: string, until: string | undefined, limit: number): EntryRow[] {
+function path({ sql }: ReadContext, tid: number, from: string, { until, limit, bytes = Infinity }: Reach): EntryRow[] {
   const find = sql(BY_ID);
   const lines = createLineReader(sql);
   const rows: EntryRow[] = [];
@@ -222,11 +243,13 @@ function path({ sql }: ReadContext, tid: number, from: string, until: string | u
   }
 
   let id: string | null = from;
-  while (id !== null && rows.length < limit && !seen.has(id)) {
+  let read = 0;
+  while (id !== null && rows.length < limit && read < bytes && !seen.has(id)) {
     seen.add(id);
     const row = lineOf(id);
     if (!row) break;
     rows.push(row);
+    read += row.line.length;
     if (id === until) break;
     id = row.parentId;
   }
@@ -284,13 +307,14 @@ export const transcriptsReads = {
     const newest = "SELECT max(tid) FROM transcripts WHERE agent_id = ? AND session_id = ?";
     return numberOf(sql(`SELECT count(*) FROM transcript_entries WHERE tid = (${newest}) AND type = 'message'`), agentId, sessionId);
   },
-  "transcripts.page"(context, { file, after, before, limit }) {
+  "transcripts.page"(context, { file, after, before, limit, bytes }) {
     const tid = tidOf(context, file);
     if (tid === undefined) return [];
     const backwards = before !== undefined && after === undefined;
     const text = `SELECT ${ENTRY_COLUMNS} FROM transcript_entries WHERE tid = ? AND seq > ? AND seq < ? ORDER BY seq ${backwards ? "DESC" : "ASC"} LIMIT ?`;
-    const rows = allRows<EntryRow>(context.sql(text), tid, after ?? -1, before ?? Number.MAX_SAFE_INTEGER, limit);
-    return withLines(context, tid, backwards ? rows.reverse() : rows);
+    const found = eachRow<EntryRow>(context.sql(text), tid, after ?? -1, before ?? Number.MAX_SAFE_INTEGER, limit);
+    const rows = linesUntil(context, tid, found, bytes);
+    return backwards ? rows.reverse() : rows;
   },
   "transcripts.tail"(context, { file, limit }) {
     const tid = tidOf(context, file);
@@ -304,10 +328,10 @@ export const transcriptsReads = {
     const row = firstRow<EntryRow>(context.sql(BY_ID), tid, id);
     return row && withLine(row, tid, createLineReader(context.sql));
   },
-  "transcripts.path"(context, { file, from, until, limit = 1_000_000 }) {
+  "transcripts.path"(context, { file, from, until, limit = 1_000_000, bytes }) {
     const row = firstRow<{ tid: number; leaf: string | null }>(context.sql(LEAF), file);
     const start = from ?? row?.leaf ?? null;
-    return row && start !== null ? path(context, row.tid, start, until, limit) : [];
+    return row && start !== null ? path(context, row.tid, start, { until, limit, bytes }) : [];
   },
   "transcripts.positions"(context, { file, after, limit }) {
     const row = firstRow<{ tid: number; leaf: string | null }>(context.sql(LEAF), file);

@@ -1,5 +1,6 @@
 import { shownMessage } from "../../../base/message-text.ts";
 import { parseTranscriptLine } from "../../../protocol/index.ts";
+import { newestRows } from "../../../sessions/index.ts";
 import { transcriptFile, type EntryRow, type SessionRow, type Store } from "../../../store/index.ts";
 import { isRecord } from "../../../base/records.ts";
 
@@ -74,11 +75,12 @@ const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(val
 export async function readHistory(store: Pick<Store, "read">, session: SessionRow, options: HistoryOptions): Promise<History> {
   const file = await transcriptOf(store, session);
   if (file === undefined) return fitting([], options);
-  for (let rows = Math.min(options.limit, 50) * 2 + 20; ; rows *= 4) {
-    const entries = await newestRows(store, file, rows);
-    const found = entries.flatMap((row) => messageOf(row, options.includeTools));
-    if (found.length >= options.limit || entries.length < rows || rows >= MAX_ROWS) return fitting(found.slice(-options.limit), options);
+  const found: Fields[] = [];
+  for await (const row of newestRows(store, file, MAX_ROWS)) {
+    found.push(...messageOf(row, options.includeTools));
+    if (found.length >= options.limit) break;
   }
+  return fitting(found.reverse(), options);
 }
 
 /** From the newest back, as many as fit; a single one that does not is marked as such. */
@@ -121,10 +123,4 @@ export function mainFile(agentId: string, sessionId: string): string | undefined
   } catch {
     return undefined;
   }
-}
-
-/** Files of the first format have no branches: there it is the end of the file. */
-async function newestRows(store: Pick<Store, "read">, file: string, limit: number): Promise<readonly EntryRow[]> {
-  const path = await store.read("transcripts.path", { file, limit });
-  return path.length > 0 ? path : store.read("transcripts.tail", { file, limit });
 }

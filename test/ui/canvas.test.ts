@@ -194,7 +194,7 @@ describeInBrowser("the canvas", () => {
     await fetch(`${scene.modelUrl}/next`, { method: "POST", body: JSON.stringify([{ say: "pressed-1" }]) });
     await frame(page).getByRole("button", { name: "Press" }).click();
     // The user is still at it, but this comes from elsewhere.
-    await page.evaluate(() => window.postMessage({ openclaw: "action", action: { name: "by-another-window" } }, "*"));
+    await page.evaluate('postMessage({ openclaw: "action", action: { name: "by-another-window" } }, "*")');
     await answers(page).getByText("pressed-1", { exact: true }).waitFor();
     await call({ action: "hide" }, "clicked-3");
     expect([await said("by-the-user").count(), await said("by-itself").count(), await said("by-another-window").count()]).toEqual([1, 0, 0]);

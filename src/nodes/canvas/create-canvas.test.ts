@@ -34,7 +34,8 @@ test("it belongs to one connection and ends with it; no other text opens anythin
   expect(one).not.toBe(other);
   canvas.disconnected("one");
   expect([isOpen(one), isOpen(other)]).toEqual([false, true]);
-  for (const guess of ["", `/__openclaw__/cap/${"0".repeat(48)}`, other.slice(0, -1), `${other}0`, other.toUpperCase()]) expect([guess, isOpen(guess)]).toEqual([guess, false]);
+  for (const guess of ["", `/__openclaw__/cap/${"0".repeat(48)}`, other.slice(0, -1), `${other}0`, other.toUpperCase()])
+    expect([guess, isOpen(guess)]).toEqual([guess, false]);
   expect(canvas.isAllowed("/__openclaw__/canvas/", new URLSearchParams({ oc_cap: other.split("/").at(-1)! }))).toBe(true);
   expect(canvas.isAllowed("/__openclaw__/canvas/", new URLSearchParams({ oc_cap: one.split("/").at(-1)! }))).toBe(false);
 });

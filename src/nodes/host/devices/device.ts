@@ -86,7 +86,11 @@ export interface Recording {
 }
 
 /** Runs a program that writes one file, and gives the file. */
-export async function record({ program, args, extension, timeoutMs, permission }: Recording, { env, folder: own }: DeviceDeps, call: HostCall): Promise<Buffer> {
+export async function record(
+  { program, args, extension, timeoutMs, permission }: Recording,
+  { env, folder: own }: DeviceDeps,
+  call: HostCall,
+): Promise<Buffer> {
   try {
     await using folder = await openRecordingFolder(own);
     const name = `recording.${extension}`;

@@ -63,8 +63,8 @@ export async function startInBackground(asked: NodeCall, command: NodeCommand, a
     return { code: null, signal: null };
   }
 
-  const told = Promise.withResolvers<NodeRun>();
-  told.promise.catch(() => undefined);
+  const outcome = Promise.withResolvers<NodeRun>();
+  outcome.promise.catch(() => undefined);
   const process: CommandProcess = await deps.processes.start({
     command: command.command,
     scope: call.context.sessionKey,
@@ -76,7 +76,7 @@ export async function startInBackground(asked: NodeCall, command: NodeCommand, a
         write("stdout", text);
       };
       const running = runner.run(command, stop.signal, onOutput);
-      running.then(told.resolve, told.reject);
+      running.then(outcome.resolve, outcome.reject);
       return { exited: endOf(running, write), stop: () => stop.abort() };
     },
   });
@@ -89,7 +89,7 @@ export async function startInBackground(asked: NodeCall, command: NodeCommand, a
       call.signal.addEventListener("abort", kill, { once: true });
       if (call.signal.aborted) kill();
       try {
-        return await Promise.race([told.promise, yielded.promise]);
+        return await Promise.race([outcome.promise, yielded.promise]);
       } finally {
         call.signal.removeEventListener("abort", kill);
       }

@@ -154,16 +154,12 @@ export function createProcesses({ clock, random, limits, secrets, records }: Pro
       return closing;
     },
     async start(asked) {
-      const { child, output, inTerminal } = "connect" in asked ? connected(asked, limits, secrets) : await begin(asked, limits, secrets);
-      const input: Omit<StartInput, "program" | "args" | "env"> = asked;
+      const { child, signal, output, inTerminal } = "connect" in asked ? connected(asked, limits, secrets) : await begin(asked, limits, secrets);
+      const input: Started = asked;
       const id = freeSlug(random, (slug) => known.has(slug));
-      const record =
-        child.pid === undefined
-          ? undefined
-          : records?.add({ id, pid: child.pid, sessionKey: input.scope, command: input.command, terminal: input.terminal === "here" });
+      const record = recorded(records, id, child.pid, input);
       const state: { backgrounded: boolean; end?: ProcessEnd; endedAt?: number; timedOut: boolean } = { backgrounded: false, timedOut: false };
       let [killing, endInside, outputFile]: [Disposable?, Promise<void>?, string?] = [];
-      const signal = input.terminal === "here" && child.pid !== undefined ? terminalSignals({ ...child, pid: child.pid }) : child.signal;
       function kill(graceMs = KILL_AFTER_MS): void {
         if (state.end || killing) return;
         // First: the program may be gone, and with it what is known of the rest.
@@ -251,11 +247,18 @@ async function settled(id: string, output: CommandOutput, keep: StartInput["keep
   return kept;
 }
 
-type Begun = {
-  readonly child: Pick<Child, "signal" | "write"> & { readonly pid?: number; readonly exited: RemoteCommand["exited"] };
+type Started = Omit<StartInput, "program" | "args" | "env">;
+
+/** So that it does not outlive a gateway that is killed. What runs on another machine is that machine's to end. */
+const recorded = (records: CommandRecords | undefined, id: string, pid: number | undefined, { scope, command, terminal }: Started) =>
+  pid === undefined ? undefined : records?.add({ id, pid, sessionKey: scope, command, terminal: terminal === "here" });
+
+interface Begun {
+  readonly child: Pick<Child, "write"> & { readonly pid?: number; readonly exited: RemoteCommand["exited"] };
+  readonly signal: (name: "SIGTERM" | "SIGKILL") => boolean;
   readonly output: CommandOutput;
   readonly inTerminal: boolean;
-};
+}
 
 function connected({ connect, onOutput }: RemoteInput, limits: OutputLimits | undefined, secrets: ProcessesDeps["secrets"]): Begun {
   const output = new CommandOutput(limits, undefined, secrets);
@@ -264,7 +267,7 @@ function connected({ connect, onOutput }: RemoteInput, limits: OutputLimits | un
     void output.add(stream, Buffer.from(text));
     onOutput?.();
   });
-  return { child: { exited, signal: () => (stop(), true), write: () => false }, output, inTerminal: false };
+  return { child: { exited, write: () => false }, signal: () => (stop(), true), output, inTerminal: false };
 }
 
 async function begin(input: StartInput, limits: OutputLimits | undefined, secrets: ProcessesDeps["secrets"]): Promise<Begun> {
@@ -281,7 +284,7 @@ async function begin(input: StartInput, limits: OutputLimits | undefined, secret
       return busy;
     },
   });
-  return { child, output, inTerminal };
+  return { child, signal: input.terminal === "here" ? terminalSignals(child) : child.signal, output, inTerminal };
 }
 
 /** What holds a terminal ends with 128 and the number of the signal that ended the command. */

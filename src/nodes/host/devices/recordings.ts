@@ -16,7 +16,7 @@ const RECORDER = "recorder.json";
 /** A folder for one recording, which is removed with it. */
 export interface RecordingFolder extends AsyncDisposable {
   readonly path: string;
-  /** Notes the program that writes the recording, so that the next start can end it. */
+  /** Notes the program that writes the recording, so that the next start can end it. Without the note it ends by itself, when the recording is over. */
   started(pid: number): void;
 }
 

@@ -49,7 +49,13 @@ test.each(KINDS)("%s: the next start removes what a killed node left, and ends t
   const recorder = identify(Number(readFileSync(join(programs, "pid"), "utf8")));
   const [name = ""] = readdirSync(recordings);
   // The node notes the program right after its start; the program may be faster.
-  await expect.poll(() => readdirSync(join(recordings, name)).map((file) => file.replace(/\.\w+$/, "")).sort()).toEqual(["recorder", "recording"]);
+  await expect
+    .poll(() =>
+      readdirSync(join(recordings, name))
+        .map((file) => file.replace(/\.\w+$/, ""))
+        .sort(),
+    )
+    .toEqual(["recorder", "recording"]);
   expect([modeOf(recordings), modeOf(join(recordings, name))]).toEqual([0o700, 0o700]);
 
   await host.kill();

@@ -97,12 +97,13 @@ export function browserRequests({ browser, nodes, config, ids }: BrowserRequestD
     const node = isHere(request) ? undefined : await (await loadBrowserNodes()).browserNode({ owner: true }, { nodes, config, ids });
     if (!node) return browser.request(request);
     const { method, path, query, body, timeoutMs, caller, signal } = request;
-    const { checkScripts, proxyAnswer, storedFile } = await loadToolBrowsers();
+    const { checkScripts, proxyAnswer, storedFile, withDownloads } = await loadToolBrowsers();
     checkScripts({ ...query, ...(isRecord(body) ? body : {}) }, config.current.browser?.evaluateEnabled !== false);
     const answer = proxyAnswer(await node.send({ method, path, query, body, timeoutMs, session: caller }, signal));
     // A path without its file would be one of this machine.
-    if (!isRecord(answer.result) || answer.result["path"] === undefined) return answer.result;
-    const { path: stored } = await storedFile(answer, { stateDir: config.paths.state, ids });
-    return { ...answer.result, path: stored };
+    const files = { stateDir: config.paths.state, ids };
+    const result = await withDownloads(answer, files);
+    if (!isRecord(result) || result["path"] === undefined) return result;
+    return { ...result, path: (await storedFile(answer, files)).path };
   };
 }

@@ -19,6 +19,8 @@ export interface SpawnOptions {
   readonly maxOutputBytes: number;
   readonly input?: string;
   readonly signal?: AbortSignal;
+  /** Called with the id of the process, which is also that of its group, once it has one. */
+  readonly onStart?: (pid: number) => void;
   /** Called with each chunk as it comes, besides the result. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
 }
@@ -84,6 +86,11 @@ export function run(command: string, options: SpawnOptions): Promise<SpawnResult
     finish(null);
   });
   child.on("close", finish);
+  try {
+    if (child.pid !== undefined) options.onStart?.(child.pid);
+  } catch (error) {
+    end(new AppError("IO_ERROR", `${command} was ended, since its start could not be noted: ${messageOf(error)}`, { cause: error }));
+  }
 
   function finish(code: number | null): void {
     clearTimeout(timer);

@@ -6,7 +6,7 @@ import { readTab, settle, until, within } from "./read-tab.ts";
 import type { BrowserSession } from "./session.ts";
 import { comparable, showDiff } from "./snapshot/diff.ts";
 import { showOutline, type ShownOutline } from "./snapshot/outline.ts";
-import { MAX_POPUPS, type Tab } from "./tab.ts";
+import { MAX_POPUPS, type ReportedDownload, type Tab } from "./tab.ts";
 
 /** A page's current content, or what changed on it. All fields except ids are untrusted. */
 export interface PageAnswer {
@@ -21,6 +21,8 @@ export interface PageAnswer {
   readonly note?: string | undefined;
   /** Dialogs, downloads, new tabs, refused requests. */
   readonly events: readonly string[];
+  /** Files that were stored since the last answer; each has its line in the events. */
+  readonly downloads?: readonly ReportedDownload[] | undefined;
   readonly stats?: { readonly lines: number; readonly chars: number; readonly refs: number } | undefined;
   readonly result?: unknown;
 }
@@ -81,7 +83,7 @@ function popupLines({ popups }: Tab): readonly string[] {
 const isOwn = ({ tab, session }: TabWork, host: string): boolean =>
   tab.hosts.has(host) || (!session.isUsedBeside(tab) && !session.tabs().some((other) => other.hosts.has(host)));
 
-export function eventsOf(inTab: TabWork, since: number): readonly string[] {
+function eventsOf(inTab: TabWork, since: number): readonly string[] {
   const { tab, session } = inTab;
   const notes = [...(tab.reloaded === undefined ? [] : [tab.reloaded]), ...tab.notes, ...popupLines(tab)];
   tab.reloaded = undefined;
@@ -90,6 +92,12 @@ export function eventsOf(inTab: TabWork, since: number): readonly string[] {
   const hosts = new Map(refusals.filter(({ host }) => isOwn(inTab, host)).map(({ host, why }) => [host, why]));
   const refused = [...hosts.values()].slice(0, 3).map((why) => `request refused: ${why}`);
   return [...notes, ...refused, ...(hosts.size > 3 ? [`requests to ${hosts.size - 3} more hosts were refused`] : [])];
+}
+
+/** What happened since the last answer: it is reported once. */
+export function newsOf(inTab: TabWork, since: number): Pick<PageAnswer, "events" | "downloads"> {
+  const downloads = inTab.tab.stored.splice(0);
+  return { events: eventsOf(inTab, since), ...(downloads.length === 0 ? {} : { downloads }) };
 }
 
 interface ChangesOptions {
@@ -111,7 +119,7 @@ export async function changes(inTab: TabWork, since: number, { page, result, set
   const { lines, title, isNew, isCut, framesLeft } = await readTab(tab, browser.clock, { page, answerMs });
   const isReload = tab.reloaded !== undefined;
   [tab.lines, tab.isCut] = [lines, isCut];
-  const base = { ok: true, targetId: tab.id, url: tab.page.url(), title, events: eventsOf(inTab, since), ...(result === undefined ? {} : { result }) } as const;
+  const base = { ok: true, targetId: tab.id, url: tab.page.url(), title, ...newsOf(inTab, since), ...(result === undefined ? {} : { result }) } as const;
   if (isNew || isReload) return { ...base, ...snapshotFields(showOutline(lines, { maxChars: ARRIVAL_CHARS, isCut, framesLeft })) };
   const diff = wasCut || isCut ? showDiff(...comparable(before, lines), DIFF_CHARS) : showDiff(before, lines, DIFF_CHARS);
   return { ...base, shows: diff.isSame ? "same" : "diff", text: diff.text, truncated: diff.truncated };

@@ -1,7 +1,7 @@
 /** What can be asked of a browser, for the tool and for the gateway's method alike. */
 import { AppError, messageOf } from "../base/errors.ts";
 import { act, actionError, boundedMs, kindOf, REPEATABLE } from "./actions.ts";
-import { changes, eventsOf, tabWork, refusedSoFar, snapshotFields, type PageAnswer, type TabWork, type Work } from "./answers.ts";
+import { changes, newsOf, tabWork, refusedSoFar, snapshotFields, type PageAnswer, type TabWork, type Work } from "./answers.ts";
 import { filesToUpload, savePdf, takePicture, type Picture } from "./files.ts";
 import { allowedUrl, goTo, NAVIGATE_MS } from "./navigation.ts";
 import { flagIn, numberIn, rawIn, required, textIn, textsIn, type Params } from "./params.ts";
@@ -85,7 +85,7 @@ export async function snapshot(work: Work): Promise<PageAnswer & { readonly pict
       targetId: tab.id,
       url: tab.page.url(),
       title,
-      events: eventsOf(inTab, since),
+      ...newsOf(inTab, since),
       ...shown,
       ...(picture ? { picture } : {}),
       ...(nodes ? { nodes } : {}),

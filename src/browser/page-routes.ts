@@ -82,9 +82,9 @@ async function download(tab: Tab, params: Params, { browser }: RouteWork): Promi
   if (ref !== undefined) await (await elementOf(tab, ref, browser.clock)).click({ timeout });
   await begun;
   await within(browser.clock, timeout, Promise.all(tab.downloads), `the download did not finish within ${timeout} ms`);
-  const events = tab.notes;
+  const [events, downloads] = [tab.notes, tab.stored.splice(0)];
   tab.notes = [];
-  return { events };
+  return { events, downloads };
 }
 
 /** A setting of the whole browser. A tab that does not answer now gets it later and holds up nobody. */

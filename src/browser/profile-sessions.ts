@@ -1,8 +1,6 @@
 /** The browser of each profile, created on first use. */
 import { dirname, join } from "node:path";
-import type { Download } from "playwright-core";
 import { AppError } from "../base/errors.ts";
-import { formatBytes } from "../base/text.ts";
 import type { BrowserDeps } from "./create-browser.ts";
 import { storeDownload, type FilesDeps } from "./files.ts";
 import type { FindFacts } from "./find-browser.ts";
@@ -20,14 +18,6 @@ export interface ProfileSessions extends AsyncDisposable {
   /** Stops the profile's browser and removes it. */
   drop(name: string): Promise<void>;
 }
-
-/** Stores a download and returns a line with its path. */
-const storing =
-  (files: FilesDeps) =>
-  async (download: Download): Promise<string> => {
-    const { path, name, bytes } = await storeDownload(download, files);
-    return `downloaded ${JSON.stringify(name.slice(0, 100))} (${formatBytes(bytes)}) to ${path}`;
-  };
 
 export function createProfileSessions(deps: BrowserDeps, find: FindFacts, settings: () => BrowserSettings): ProfileSessions {
   const { config, clock, ids, log, lookup } = deps;
@@ -48,7 +38,18 @@ export function createProfileSessions(deps: BrowserDeps, find: FindFacts, settin
     const stored = files(profile);
     const nextTab = createTabNumbers(join(dirname(profile.userDataDir), "last-tab"), ids);
     const { downloadsDir } = stored;
-    return createSession(profile, { ...find, nextTab, settings, lookup, downloadsDir, ids, clock, log, store: storing(stored), shared });
+    return createSession(profile, {
+      ...find,
+      nextTab,
+      settings,
+      lookup,
+      downloadsDir,
+      ids,
+      clock,
+      log,
+      store: (download) => storeDownload(download, stored),
+      shared,
+    });
   }
 
   return {

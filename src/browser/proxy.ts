@@ -41,7 +41,8 @@ export interface ProxyDeps {
 }
 
 const METHODS = ["GET", "POST", "DELETE"] as const;
-const MAX_FILE_BYTES = 10 * 1024 * 1024;
+/** Of one file that a node sends, and of all downloads of one answer together. */
+export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 function parsed(params: unknown): ProxyRequest {
   const { method, path, query, body, timeoutMs, profile, session } = isRecord(params) ? params : {};
@@ -59,16 +60,31 @@ function parsed(params: unknown): ProxyRequest {
   };
 }
 
-/** Only files of the browser's own folder leave this machine, whatever an answer names. */
-async function filesOf(result: unknown, stateDir: string): Promise<readonly ProxyFile[]> {
-  const path = isRecord(result) ? result["path"] : undefined;
+/** Only files of the browser's own folder leave this machine, whatever an answer names. Undefined for a path elsewhere. */
+async function fileAt(path: unknown, stateDir: string, most: number): Promise<ProxyFile | undefined> {
   const folder = join(stateDir, "media", "browser");
-  if (typeof path !== "string" || !path.startsWith(folder + sep)) return [];
+  if (typeof path !== "string" || !path.startsWith(folder + sep)) return undefined;
   await using file = await openBelow(folder, relative(folder, path));
   if (!file) throw new AppError("NOT_FOUND", `the browser's file is missing, or outside its folder: ${path}`);
   const { size } = await file.stat();
-  if (size > MAX_FILE_BYTES) throw new AppError("OVERLOADED", `the file has ${size} bytes; a node sends at most ${MAX_FILE_BYTES}. It is on the node: ${path}`);
-  return [{ path, base64: (await file.readFile()).toString("base64"), mimeType: mimeForExtension(getFileExtension(path)) }];
+  if (size > most) throw new AppError("OVERLOADED", `the file has ${size} bytes; a node sends at most ${most}. It is on the node: ${path}`);
+  return { path, base64: (await file.readFile()).toString("base64"), mimeType: mimeForExtension(getFileExtension(path)) };
+}
+
+/** The file that an answer is about, and downloads that it reports as far as they fit. */
+async function filesOf(result: unknown, stateDir: string): Promise<readonly ProxyFile[]> {
+  const { path, downloads } = isRecord(result) ? result : {};
+  const own = await fileAt(path, stateDir, MAX_FILE_BYTES);
+  const files = own ? [own] : [];
+  let left = MAX_FILE_BYTES;
+  for (const download of Array.isArray(downloads) ? downloads.filter(isRecord) : []) {
+    // One that is too large, or gone, stays here: the answer says where.
+    const file = await fileAt(download["path"], stateDir, left).catch(() => undefined);
+    if (!file) continue;
+    files.push(file);
+    left -= Buffer.byteLength(file.base64, "base64");
+  }
+  return files;
 }
 
 /** Carries out one `browser.proxy`. */

@@ -2,10 +2,11 @@ import type { Download, Page } from "playwright-core";
 import type { Clock } from "../base/clock.ts";
 import { AppError, messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log/logger.ts";
+import type { StoredDownload } from "./files.ts";
 import { attach, launchOwn, type LaunchDeps, type Running } from "./launch.ts";
 import type { ProfileSettings } from "./settings.ts";
 import { answers, within } from "./read-tab.ts";
-import { changed, createTab, expectPopups, MAX_DIALOGS, MAX_POPUPS, note, reportOpened, watchTab, type Tab } from "./tab.ts";
+import { changed, createTab, expectPopups, MAX_DIALOGS, MAX_POPUPS, note, noteDownload, reportOpened, watchTab, type Tab } from "./tab.ts";
 
 export interface SessionDeps extends LaunchDeps {
   readonly clock: Clock;
@@ -14,8 +15,8 @@ export interface SessionDeps extends LaunchDeps {
   readonly nextTab: () => number;
   /** Connects to the tabs that the user's own Chrome shares. */
   readonly shared: (profile: ProfileSettings) => Promise<Running>;
-  /** Stores a finished download; gives a line about it. */
-  readonly store: (download: Download) => Promise<string>;
+  /** Stores a finished download. */
+  readonly store: (download: Download) => Promise<StoredDownload>;
 }
 
 /** The browser of one profile: started when it is needed, and again when it ended on its own, with the tabs it had. */
@@ -95,7 +96,7 @@ function watch(state: State, tab: Tab, page: Page, running: Running): void {
         return;
       }
       const stored = deps.store(download).then(
-        (line) => note(tab, line),
+        (one) => noteDownload(tab, one),
         (error: unknown) => note(tab, `download failed: ${messageOf(error)}`),
       );
       tab.downloads.add(stored);

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { Download, Frame, JSHandle, Page, Request } from "playwright-core";
 import { ensureFolder, writeAtomic } from "../base/files.ts";
 import type { Ids } from "../base/ids.ts";
+import { formatBytes } from "../base/text.ts";
 import type { PageReader } from "./page/install.ts";
 import type { OutlineLine } from "./snapshot/outline.ts";
 
@@ -54,6 +55,8 @@ export interface Tab {
   outlined?: JSHandle<PageReader> | undefined;
   /** Downloads that are running. */
   readonly downloads: Set<Promise<void>>;
+  /** Downloads that were stored since the last answer. */
+  readonly stored: ReportedDownload[];
   readonly console: ConsoleEntry[];
   readonly requests: RequestEntry[];
   /** What happened since the last answer: dialogs, downloads, new tabs. Text of others. */
@@ -79,6 +82,14 @@ export interface Tab {
   readonly listeners: Set<() => void>;
 }
 
+/** A download that was stored, and the line that reports it. */
+export interface ReportedDownload {
+  readonly path: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly event: string;
+}
+
 const MAX_CONSOLE = 200;
 const MAX_REQUESTS = 200;
 const MAX_NOTES = 20;
@@ -100,6 +111,13 @@ export function note(tab: Tab, text: string): void {
   pushed(tab.notes, text.slice(0, MAX_TEXT), MAX_NOTES);
 }
 
+/** Reports a download with the next answer. */
+export function noteDownload(tab: Tab, { path, name, bytes }: Omit<ReportedDownload, "event">): void {
+  const event = `downloaded ${JSON.stringify(name.slice(0, 100))} (${formatBytes(bytes)}) to ${path}`.slice(0, MAX_TEXT);
+  note(tab, event);
+  pushed(tab.stored, { path, name, bytes, event }, MAX_NOTES);
+}
+
 /** Calls those who wait for something on the tab. */
 export function changed(tab: Tab): void {
   for (const listener of tab.listeners) listener();
@@ -116,6 +134,7 @@ export function createTab(id: string, page: Page, root?: string): Tab {
     lines: [],
     nextRef: 1,
     downloads: new Set(),
+    stored: [],
     console: [],
     requests: [],
     notes: [],

@@ -50,7 +50,7 @@ export function createNodeRunner(nodes: Pick<Nodes, "list" | "invoke">): NodeRun
       if (!found.commands.includes("system.run")) throw new AppError("UNAVAILABLE", `the node ${nodeName(found)} does not run commands (system.run)`);
       return { nodeId: found.nodeId, name: nodeName(found) };
     },
-    async run({ nodeId, key, command, timeoutMs, approvalId, ...rest }, signal) {
+    async run({ nodeId, key, command, timeoutMs, approvalId, ...rest }, signal, onOutput) {
       const params = {
         command: ["/bin/sh", "-lc", command],
         rawCommand: command,
@@ -62,7 +62,7 @@ export function createNodeRunner(nodes: Pick<Nodes, "list" | "invoke">): NodeRun
       try {
         const { payload } = await nodes.invoke(
           { nodeId, command: "system.run", params, timeoutMs: invokeMs, idempotencyKey: key },
-          { signal, sessionKey: rest.sessionKey },
+          { signal, sessionKey: rest.sessionKey, ...(onOutput ? { onProgress: (_seq: number, chunk: string) => onOutput(chunk) } : {}) },
           { internal: true },
         );
         return nodeRunOf(payload);

@@ -122,6 +122,11 @@ describe("OpenAI and ElevenLabs", () => {
     const overrides = { provider: "openai", openai: { voice: "nova" } } as const;
     const over = (local: NonNullable<Tts["local"]>, more: Tts = {}) =>
       open({ provider: "local", edge: { enabled: false }, local, ...more }, { openaiUrl: server.url, keys: ["sk-x"], env: { XI_API_KEY: "xi" } });
+    // Before anything is chosen for good.
+    const tagged = await open({ local: { command: "/bin/false" } }, { openaiUrl: server.url, keys: ["sk-x"] })
+      .convert({ text: "private", asVoiceNote: false, overrides: { provider: "local" } })
+      .catch((error: Error) => error.message);
+    expect(tagged).toMatch(/^the text could not be spoken: local: \/bin\/false exited with code 1$/);
     for (const command of ["/bin/false", "/nowhere"])
       await expect(over({ command }).convert({ text: "private", asVoiceNote: false, overrides })).rejects.toThrow(
         /^the text could not be spoken: local: [^;]*(?:; check [^;]*)?$/,
@@ -131,11 +136,9 @@ describe("OpenAI and ElevenLabs", () => {
     preferred.change({ provider: "local" });
     expect((await preferred.status()).order).toEqual(["local"]);
     expect(await preferred.convert({ text: "private", asVoiceNote: false, overrides })).toMatchObject({ provider: "local" });
-    const tagged = await open({ local: { command: "/bin/false" } }, { openaiUrl: server.url, keys: ["sk-x"] })
-      .convert({ text: "private", asVoiceNote: false, overrides: { provider: "local" } })
-      .catch((error: Error) => error.message);
-    expect(tagged).toMatch(/^the text could not be spoken: local: \/bin\/false exited with code 1$/);
     expect(server.requests).toEqual([]);
+    const away = { modelOverrides: { allowProvider: true }, openai: { baseUrl: "http://127.0.0.1:9" }, elevenlabs: { baseUrl: server.url } };
+    expect(await over(working, away).convert({ text: "public", asVoiceNote: false, overrides })).toMatchObject({ provider: "local" });
     expect(await over(working, { modelOverrides: { allowProvider: true } }).convert({ text: "public", asVoiceNote: false, overrides })).toMatchObject({
       provider: "openai",
     });

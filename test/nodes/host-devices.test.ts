@@ -30,7 +30,7 @@ function programs(scripts: Readonly<Record<string, string>>): string {
 }
 
 function devices(nodeHost: NodeHost, over: Partial<DeviceDeps> = {}): Readonly<Record<Device["name"], Device>> {
-  const deps: DeviceDeps = { clock: manualClock(), config: () => ({ nodeHost }), env: { PATH }, platform: "linux", ...over };
+  const deps: DeviceDeps = { clock: manualClock(), config: () => ({ nodeHost }), env: { PATH }, platform: "linux", folder: folder(), ...over };
   return Object.fromEntries(hostDevices(deps).map((device) => [device.name, device])) as Record<Device["name"], Device>;
 }
 

@@ -195,3 +195,39 @@ test("the frames of the published command line list nodes and run a command on t
   expect((await node.ask("node.invoke.result", { id, nodeId, ok: true, payloadJSON })).payload).toEqual({ ok: true });
   expect(await invoked).toEqual({ ok: true, nodeId, command: "system.which", payload: { bins: { git: "/usr/bin/git" } }, payloadJSON });
 });
+
+test("the frames of the published command line ask about a command and run what was allowed, each on a connection of its own", async () => {
+  const client = { id: "cli", mode: "cli", version: "2026.2.19", platform: "linux" } as const;
+  const device = createDevice();
+  const once = async (method: MethodName, params: object) => {
+    await using caller = await enter(gateway.url, {
+      device,
+      token: TOKEN,
+      scopes: ["operator.admin", "operator.approvals", "operator.pairing"],
+      params: { client },
+    });
+    return (await caller.ask(method, params)).payload!;
+  };
+  await using node = await connectNode(gateway, { displayName: "Published", commands: ["system.run", "system.execApprovals.get"] });
+  const { nodeId } = node;
+  const answer = async (command: string, payload: object) => {
+    const frame = await node.next((one) => one.event === "node.invoke.request" && one.payload!["command"] === command);
+    const { id, paramsJSON } = frame.payload as { id: string; paramsJSON: string };
+    await node.ask("node.invoke.result", { id, nodeId, ok: true, payloadJSON: JSON.stringify(payload) });
+    return JSON.parse(paramsJSON) as object;
+  };
+  const rules = { path: "/x", exists: true, hash: "h", file: { version: 1 } };
+  const [got] = await Promise.all([once("exec.approvals.node.get", { nodeId }), answer("system.execApprovals.get", rules)]);
+  expect(got).toMatchObject({ file: { version: 1 } });
+  const id = crypto.randomUUID();
+  const question = { id, command: "echo hello", host: "node", security: "allowlist", ask: "on-miss", agentId: "main", timeoutMs: 120_000 };
+  const decided = once("exec.approval.request", question);
+  await operator.next(({ event, payload }) => event === "exec.approval.requested" && payload!["id"] === id);
+  await operator.ask("exec.approval.resolve", { id, decision: "allow-once" });
+  expect(await decided).toMatchObject({ id, decision: "allow-once" });
+  const params = { command: ["echo", "hello"], needsScreenRecording: false, agentId: "main", approved: true, approvalDecision: "allow-once", runId: id };
+  const ran = { exitCode: 0, timedOut: false, success: true, stdout: "hello\n", stderr: "", error: null };
+  const invoked = once("node.invoke", { nodeId, command: "system.run", params, idempotencyKey: crypto.randomUUID(), timeoutMs: 30_000 });
+  expect(await answer("system.run", ran)).toEqual(params);
+  expect((await invoked)["payload"]).toEqual(ran);
+});

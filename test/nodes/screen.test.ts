@@ -21,7 +21,8 @@ test("a recording of an X display shows that display", { timeout: 120_000 }, asy
   try {
     const [line] = (await once(server.stdout, "data")) as [Buffer];
     const env = { PATH: process.env["PATH"], DISPLAY: `:${String(line).trim()}` };
-    const device = screenDevice({ clock: systemClock, config: () => ({ nodeHost: { screen: { enabled: true } } }), env, platform: "linux" });
+    const config = () => ({ nodeHost: { screen: { enabled: true } } });
+    const device = screenDevice({ clock: systemClock, config, env, platform: "linux", folder: mkdtempSync(join(tmpdir(), "openclaw-node-")) });
     const [, run] = device.commands.find(([name]) => name === "screen.record")!;
     const call = { params: { durationMs: 500, fps: 10 }, signal: new AbortController().signal, begin: () => {}, progress: undefined };
     const made = (await run(call)) as { readonly base64: string };

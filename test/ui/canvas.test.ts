@@ -132,6 +132,8 @@ describeInBrowser("the canvas", () => {
       `<!doctype html><img src="${foreign()}/image"><link rel=stylesheet href="${foreign()}/style"><script src="${foreign()}/script"></script>
       <iframe src="${own}/"></iframe><form id=f action="${foreign()}/form" method=post></form>
       <script>
+      window.got = [location.href, document.referrer, window.name];
+      addEventListener("message", ({ data }) => got.push(data));
       const tried = {};
       const attempt = async (name, work) => { try { tried[name] = String(await Promise.race([work(), new Promise((resolve) => setTimeout(resolve, 3000, "no answer"))])); } catch (error) { tried[name] = "refused"; } };
       const socket = (url) => new Promise((resolve, reject) => { const s = new WebSocket(url); s.onopen = () => resolve("open"); s.onerror = () => reject(new Error("no")); });
@@ -165,6 +167,11 @@ describeInBrowser("the canvas", () => {
     const { top, beacon, ...others } = tried;
     expect([...new Set(Object.values(others))].filter((outcome) => outcome !== "")).toEqual(["refused"]);
     expect(Object.keys(others).length).toBeGreaterThan(12);
+    const shown = page.locator('iframe[title="Canvas"]');
+    expect([await shown.getAttribute("sandbox"), await shown.getAttribute("referrerpolicy")]).toEqual(["allow-scripts allow-forms", "no-referrer"]);
+    await call({ action: "eval", javaScript: "JSON.stringify(got)" }, "hostile-3");
+    expect(await last()).toContain("window.done");
+    expect(await last()).not.toContain(scene.token);
     // Neither says whether it worked: what counts is that nobody was asked.
     expect([top, beacon]).not.toContain("no answer");
     expect(page.url().startsWith(scene.url)).toBe(true);
@@ -177,6 +184,20 @@ describeInBrowser("the canvas", () => {
     }
     expect(asked).toEqual([]);
     expect(await page.locator("oc-transcript").getByText("not-by-the-user").count()).toBe(0);
+  });
+
+  test("only the document in the frame is heard, and only after a click in it", async () => {
+    const said = (name: string): Locator => page.locator("oc-transcript").getByText(`action=${name}`);
+    canvasFile("clicked.html", "<button onclick=\"OpenClaw.sendUserAction({ name: 'by-the-user' })\">Press</button>");
+    await call({ action: "present", url: "clicked.html" }, "clicked-1");
+    await call({ action: "eval", javaScript: "OpenClaw.sendUserAction({ name: 'by-itself' })" }, "clicked-2");
+    await fetch(`${scene.modelUrl}/next`, { method: "POST", body: JSON.stringify([{ say: "pressed-1" }]) });
+    await frame(page).getByRole("button", { name: "Press" }).click();
+    // The user is still at it, but this comes from elsewhere.
+    await page.evaluate('postMessage({ openclaw: "action", action: { name: "by-another-window" } }, "*")');
+    await answers(page).getByText("pressed-1", { exact: true }).waitFor();
+    await call({ action: "hide" }, "clicked-3");
+    expect([await said("by-the-user").count(), await said("by-itself").count(), await said("by-another-window").count()]).toEqual([1, 0, 0]);
   });
 
   test("the example of the documentation works from the command line, as do the other commands", async () => {

@@ -1,11 +1,12 @@
 /** The browser of a node, asked over its command `browser.proxy`. What comes back was checked by nobody. */
-import { AppError } from "../../base/errors.ts";
+import { AppError, messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
+import { formatBytes } from "../../base/text.ts";
 import { loadSaving } from "../../media/index.ts";
 import type { PageAnswer } from "../answers.ts";
 import type { FilesDeps, Picture } from "../files.ts";
 import { numberIn, textIn, type Params } from "../params.ts";
-import type { ProxyAnswer, ProxyFile, ProxyRequest } from "../proxy.ts";
+import { MAX_FILE_BYTES, type ProxyAnswer, type ProxyFile, type ProxyRequest } from "../proxy.ts";
 import type { Asked, ToolBrowser } from "./tool-browser.ts";
 
 export interface NodeBrowserDeps {
@@ -54,16 +55,51 @@ export function proxyAnswer(payload: unknown): ProxyAnswer {
   return { result: payload["result"], files };
 }
 
+/** Stores a file that a node sent, as this machine's browser stores its own. */
+async function stored({ base64, mimeType }: ProxyFile, name: string | undefined, files: NodeBrowserDeps["files"]) {
+  const contentType = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(mimeType ?? "") ? String(mimeType) : "application/octet-stream";
+  const { saveMedia } = await loadSaving();
+  const file = { buffer: Buffer.from(base64, "base64"), contentType, subdir: "browser", maxBytes: MAX_FILE_BYTES, originalFilename: name };
+  return { ...(await saveMedia(file, files)), contentType };
+}
+
 /** Stores the file that an answer names. */
 export async function storedFile({ result, files: sent = [] }: ProxyAnswer, files: NodeBrowserDeps["files"]): Promise<Picture> {
   const wanted = isRecord(result) ? result["path"] : undefined;
   const file = sent.find(({ path }) => path === wanted);
   if (!file) throw new AppError("UNAVAILABLE", "the node did not send its browser's file");
-  const contentType = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(file.mimeType ?? "") ? String(file.mimeType) : "application/octet-stream";
-  const buffer = Buffer.from(file.base64, "base64");
-  const { saveMedia } = await loadSaving();
-  const { path } = await saveMedia({ buffer, contentType, subdir: "browser", maxBytes: buffer.length }, files);
+  const { path, contentType } = await stored(file, undefined, files);
   return { path, data: file.base64, mimeType: contentType };
+}
+
+/** Where a download of a node is now. */
+async function downloadHere(download: Params, sent: readonly ProxyFile[], files: NodeBrowserDeps["files"]): Promise<Params> {
+  const [path, name] = [text(download["path"], 500), text(download["name"], 200)];
+  const bytes = typeof download["bytes"] === "number" ? download["bytes"] : 0;
+  const what = `downloaded ${JSON.stringify(name.slice(0, 100))}`;
+  const there = (why: string): Params => ({ name, bytes, event: `${what} (${formatBytes(bytes)}) on the node, where it stays: ${why}. It is ${path} there` });
+  const file = sent.find((one) => one.path === download["path"]);
+  if (!file) return there(`a node sends up to ${formatBytes(MAX_FILE_BYTES)} of downloads with one answer`);
+  try {
+    const here = await stored(file, name, files);
+    return { path: here.path, name, bytes: here.size, event: `${what} (${formatBytes(here.size)}) to ${here.path}` };
+  } catch (error) {
+    return there(messageOf(error));
+  }
+}
+
+/** An answer whose downloads are stored here: its events name the copies, or why there is none. */
+export async function withDownloads({ result, files: sent = [] }: ProxyAnswer, files: NodeBrowserDeps["files"]): Promise<unknown> {
+  if (!isRecord(result) || !Array.isArray(result["downloads"])) return result;
+  const events: unknown[] = Array.isArray(result["events"]) ? result["events"].slice(0, MAX_EVENTS) : [];
+  const downloads: Params[] = [];
+  for (const one of result["downloads"].filter(isRecord).slice(0, MAX_EVENTS)) {
+    const here = await downloadHere(one, sent, files);
+    const at = events.indexOf(one["event"]);
+    events.splice(at < 0 ? events.length : at, at < 0 ? 0 : 1, here["event"]);
+    downloads.push(here);
+  }
+  return { ...result, events, downloads };
 }
 
 /** Refuses what runs a script of the caller in a page, where that is turned off on this side. */
@@ -90,7 +126,7 @@ export function browserOfNode({ nodeId, send, files, evaluateEnabled }: NodeBrow
     const { result } = await ask(method, path, asked);
     return isRecord(result) ? result : {};
   };
-  const page = (path: string) => async (asked: Asked) => pageOf((await ask("POST", path, asked)).result);
+  const page = (path: string) => async (asked: Asked) => pageOf(await withDownloads(await ask("POST", path, asked), files));
 
   return {
     isForeign: true,
@@ -111,7 +147,8 @@ export function browserOfNode({ nodeId, send, files, evaluateEnabled }: NodeBrow
     focus: plain("POST", "/tabs/focus"),
     close: (asked) => page("/act")({ ...asked, params: { kind: "close", targetId: asked.params["targetId"] } }),
     async snapshot(asked) {
-      const { result } = await ask("GET", "/snapshot", { ...asked, params: { ...asked.params, labels: undefined } });
+      const answer = await ask("GET", "/snapshot", { ...asked, params: { ...asked.params, labels: undefined } });
+      const result = await withDownloads(answer, files);
       const nodes = isRecord(result) && Array.isArray(result["nodes"]) ? result["nodes"].filter(isRecord).slice(0, 500) : undefined;
       return { ...pageOf(result), ...(nodes ? { nodes } : {}) };
     },

@@ -85,15 +85,22 @@ export class Client implements Recipient {
   }
 }
 
+/** Most nodes have neither scopes nor capabilities, and an empty set of its own takes as much as the rest of a client. */
+const NONE: ReadonlySet<never> = new Set<never>();
+const setOf = <T>(values: Iterable<T> | undefined): ReadonlySet<T> => {
+  const set = new Set(values);
+  return set.size === 0 ? NONE : set;
+};
+
 function callerOf(connId: string, { client, caps }: ConnectParams, admitted: Admitted): Caller {
   const { id, mode, version, platform, instanceId } = client;
   const displayName = client.displayName === undefined ? undefined : printableName(client.displayName) || undefined;
   return {
     connId,
     role: admitted.role,
-    scopes: admitted.scopes,
+    scopes: setOf(admitted.scopes),
     client: { id, mode, version, platform, ...(displayName === undefined ? {} : { displayName }), ...(instanceId === undefined ? {} : { instanceId }) },
-    caps: new Set(caps),
+    caps: setOf(caps),
     ...(admitted.deviceId === undefined ? {} : { deviceId: admitted.deviceId }),
     ...(admitted.peer.local ? {} : { remoteIp: admitted.peer.ip }),
     local: admitted.peer.local,

@@ -4,6 +4,7 @@ import type { Ids } from "../../base/ids.ts";
 import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
 import { loadA2ui, type A2uiMessage, type A2uiModel, type EventName, type EventPayload, type MethodParams, type MethodResult } from "../../protocol/index.ts";
+import { CANVAS_ERROR } from "../tool/failure.ts";
 import { canvasTarget, type CanvasTarget } from "./paths.ts";
 import type { SavedCanvas, SavedCanvases } from "./saved.ts";
 
@@ -120,7 +121,8 @@ function createWaiting({ ids, clock, send }: SurfacesDeps) {
     answer({ id, ok, payload, error }: MethodParams<"canvas.result">, connId: string): boolean {
       const one = waiting.get(id);
       if (!one || one.connId !== connId) return false;
-      one.end(ok ? { payload } : { error: new AppError("UNAVAILABLE", clip(error ?? "the canvas reported a failure", 2000)) });
+      const failed = (): AppError => new AppError("UNAVAILABLE", clip(error ?? "the canvas reported a failure", 2000), { details: { code: CANVAS_ERROR } });
+      one.end(ok ? { payload } : { error: failed() });
       return true;
     },
     gone(connId: string): void {

@@ -6,7 +6,7 @@ import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
 import { loadNodeClient, type GatewayClient, type NodeConnectOptions } from "../../protocol/index.ts";
 import { hasShell, type HostCommandDeps } from "./commands.ts";
-import { hostDevices } from "./devices/devices.ts";
+import { hostDevices, removeFormerRecordings } from "./devices/devices.ts";
 import { createInvokes, parseParams, type Answer, type InvokeRequest } from "./invokes.ts";
 import type { RunResult } from "./run-command.ts";
 
@@ -87,6 +87,7 @@ export async function runNodeHost(deps: NodeHostDeps): Promise<string | undefine
   const taken = Promise.withResolvers<string>();
   /** The connection that answers go over. */
   let there = Promise.withResolvers<GatewayClient>();
+  removeFormerRecordings(deps.folder, log);
   const devices = hostDevices(deps);
   const invokes = createInvokes({ ...deps, devices, client: () => there.promise });
   const isThere = ({ commands }: (typeof devices)[number]): boolean => commands.length > 0;

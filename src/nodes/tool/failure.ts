@@ -2,18 +2,24 @@ import { messageOf, type AppError } from "../../base/errors.ts";
 import { isRecord } from "../../base/records.ts";
 import { failedOutcome, type MarkUntrusted, type ToolContext, type ToolOutcome } from "../../tools/index.ts";
 
+/** Code of errors whose text a page on the canvas wrote. */
+export const CANVAS_ERROR = "CANVAS_ERROR";
+
 /** Who asked for what, as the documented errors of these tools begin. */
 export const callPrefix = ({ agentId }: ToolContext, node: string | undefined, action: unknown): string =>
   `agent=${agentId} node=${node ?? "auto"} gateway=default action=${String(action)}`;
 
-/** The reason is the node's own text, or quotes it. */
-const isOfNode = (details: Readonly<Record<string, unknown>>): boolean =>
-  details["code"] === "INVALID_ANSWER" || (isRecord(details["nodeError"]) && details["code"] === undefined);
+/** Whose text the reason is, or quotes: a node's, or that of a page on the canvas. */
+function writerOf({ code, nodeError }: Readonly<Record<string, unknown>>): "nodes" | "canvas" | undefined {
+  if (code === CANVAS_ERROR) return "canvas";
+  return code === "INVALID_ANSWER" || (isRecord(nodeError) && code === undefined) ? "nodes" : undefined;
+}
 
-/** A call that failed. What a node wrote about it is text of others. */
+/** A call that failed. What a node or a page wrote about it is text of others. */
 export function failedCall(prefix: string, error: AppError, mark: MarkUntrusted): ToolOutcome {
   const details = isRecord(error.details) ? error.details : {};
   const reason = messageOf(error);
-  const shown = isOfNode(details) ? `\n${mark(reason, { source: "nodes" })}` : ` ${reason}`;
+  const source = writerOf(details);
+  const shown = source === undefined ? ` ${reason}` : `\n${mark(reason, { source })}`;
   return failedOutcome(`${prefix}:${shown}`, { status: "error", error: reason, ...details });
 }

@@ -130,6 +130,30 @@ describe("what is wrong is named with its line, its place and what was expected"
   });
 });
 
+describe("more than a canvas holds is refused", () => {
+  const texts = (from: number, count: number) => Array.from({ length: count }, (_, at) => text(`c${from + at}`, "x", "0.9"));
+  const update = (from: number, count: number) => ({ updateComponents: { surfaceId: "s", components: texts(from, count) } });
+  const nested = (levels: number): object => (levels === 0 ? { key: "k", valueString: "v" } : { key: "k", valueMap: [nested(levels - 1)] });
+
+  test.each<readonly [string, readonly unknown[], string]>([
+    ["components in one message", [update(0, 2001)], "expected at most 2000 components, got 2001"],
+    ["components on one surface", [NEW[0], update(0, 2000), update(2000, 2000), update(4000, 1001)], "expected at most 5000 components on the surface s"],
+    ["levels of data", [{ dataModelUpdate: { surfaceId: "s", contents: [nested(34)] } }], "expected at most 32 levels"],
+    ["a name", [{ deleteSurface: { surfaceId: "s".repeat(201) } }], "expected at most 200 characters"],
+  ])("%s", (_, messages, expected) => {
+    expect(() => applied(...messages)).toThrow(expected);
+  });
+
+  test("lines of one push, and data of one surface over several pushes", () => {
+    expect(() => parseJsonl("\n".repeat(5000))).toThrow("expected at most 5000 lines of A2UI messages, got 5001");
+    const model = applied(NEW[0]);
+    const half = (path: string) => parseMessage({ updateDataModel: { surfaceId: "s", path, value: "x".repeat(600_000) } });
+    model.apply(half("/a"));
+    expect(() => model.apply(half("/b"))).toThrow("expected at most 1000000 characters of data on the surface s");
+    expect(Object.keys(model.surfaces.get("s")!.data as object)).toEqual(["a"]);
+  });
+});
+
 describe("a tree", () => {
   const column = (id: string, ...children: string[]) => ({ id, component: "Column", children });
   const push = (...components: object[]) => {

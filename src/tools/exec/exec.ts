@@ -15,7 +15,7 @@ import { pinPlan, planCommand, type ExecPlan } from "./plan.ts";
 import { pinnedFiles } from "./remember/pins.ts";
 import type { EffectiveRules } from "./rules-file.ts";
 import { runPlan, type PlanRun } from "./run.ts";
-import { askedHost, forCall, type ExecSettings } from "./settings.ts";
+import { askedHost, forCall, YIELD_MS, type ExecSettings } from "./settings.ts";
 import { createTerminals, type Terminals } from "./terminal.ts";
 import { createRootedFiles, type RootedFiles } from "../../base/rooted-files.ts";
 import type { StartInput } from "../process/processes.ts";
@@ -58,7 +58,6 @@ async function tidy(files: RootedFiles, root: string): Promise<void> {
   for (const name of old) await files.remove(join(root, FOLDER, name));
 }
 
-const YIELD_MS = { min: 10, max: 120_000 };
 /** Where programs are looked for when the gateway has no PATH. */
 export const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { OpenClawConfig } from "../../config/index.ts";
 import { AppError } from "../../base/errors.ts";
-import { fixture, SOON, text, withStore } from "./exec.fixture.ts";
+import type { ToolOutcome } from "../tool.ts";
+import { fixture, sessionOf, SOON, text, withStore } from "./exec.fixture.ts";
 import { commandText, environmentText } from "./node-command.ts";
 import type { NodeCommand, NodeRun, NodeRunner } from "./on-node.ts";
 
@@ -118,6 +119,59 @@ test("ask=always asks before anything is sent, and no answer or a denial sends n
   await expect.poll(() => place.announced.length, SOON).toBe(2);
   expect(place.announced.join("\n")).toMatch(/user-denied[^]*approval-timeout/);
   expect(nodes.ran).toEqual([]);
+});
+
+test("left in the background, a command is one process with one end; a refusal or a question within a second is the answer of the call", async () => {
+  const waiting: { readonly signal: AbortSignal; readonly write: (text: string) => void; readonly end: (ran: NodeRun | Error) => void }[] = [];
+  const nodes: NodeRunner = {
+    find: async () => ({ nodeId: "node-1", name: "shed" }),
+    async run(_command, signal, onOutput) {
+      const { promise, resolve, reject } = Promise.withResolvers<NodeRun>();
+      waiting.push({ signal, write: onOutput!, end: (ran) => (ran instanceof Error ? reject(ran) : resolve(ran)) });
+      signal.addEventListener("abort", () => reject(new AppError("CANCELLED", "the command was cancelled")));
+      return promise;
+    },
+  };
+  await using place = fixture(onNode({ security: "full", ask: "off" }), { nodes });
+  const start = async (verdict?: NodeRun): Promise<ToolOutcome> => {
+    const count = waiting.length;
+    const outcome = place.exec({ command: "make", background: true });
+    await expect.poll(() => waiting.length, SOON).toBe(count + 1);
+    if (verdict) waiting.at(-1)!.end(verdict);
+    else place.clock.advance(1000);
+    return outcome;
+  };
+  const poll = async (outcome: ToolOutcome) => text(await place.process({ action: "poll", sessionId: sessionOf(outcome) }));
+
+  expect(text(await start({ kind: "refused", text: "SYSTEM_RUN_DENIED: allowlist miss" }))).toBe("exec denied: SYSTEM_RUN_DENIED: allowlist miss");
+  expect((await start({ kind: "asks" })).details).toMatchObject({ status: "approval-pending", host: "node" });
+  expect(text(await place.process({ action: "list" }))).toBe("No running or recent sessions.");
+
+  const done = await start();
+  expect(done.details).toMatchObject({ status: "running", host: "node", nodeId: "node-1" });
+  waiting.at(-1)!.write("half ");
+  expect(await poll(done)).toContain("half\n\nProcess still running.");
+  waiting.at(-1)!.end({ ...ENDED, stdout: "half done\n" });
+  await expect.poll(() => poll(done), SOON).toContain("parts of the output were lost on the way; this is all of it]\nhalf done");
+
+  const lost = await start();
+  waiting.at(-1)!.end(new AppError("UNAVAILABLE", "Error: node disconnected (system.run)"));
+  await expect.poll(() => poll(lost), SOON).toContain("[Error: node disconnected (system.run)]\n\nProcess exited with code unknown.");
+
+  const late = await start();
+  waiting.at(-1)!.end({ kind: "asks" });
+  await expect.poll(() => poll(late), SOON).toContain("Approval required (id ");
+
+  const killed = await start();
+  await place.process({ action: "kill", sessionId: sessionOf(killed) });
+  expect(waiting.at(-1)!.signal.aborted).toBe(true);
+  await expect.poll(() => poll(killed), SOON).toContain("Process exited with signal SIGTERM.");
+  expect(place.announced.filter((line) => line.startsWith("Exec "))).toHaveLength(4);
+});
+
+test("where the process tool is not allowed a command on a node stays in the foreground", async () => {
+  await using place = fixture(onNode({ security: "full", ask: "off" }), { nodes: nodesAnswering(), canBackground: () => false });
+  expect(text(await place.exec({ command: "ls", background: true }))).toBe("Warning: the process tool is not allowed here; running in the foreground.\n\ndone");
 });
 
 test("two argument vectors have the same text only when they do the same", () => {

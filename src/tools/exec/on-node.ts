@@ -4,6 +4,7 @@ import { approvalSlug } from "../approvals/approvals.ts";
 import type { ApprovalDecision } from "../broker/approval.ts";
 import { failedOutcome, textOutcome, type ToolCall, type ToolOutcome } from "../tool.ts";
 import { conclude, MOST_SHOWN_CHARS, OUTPUT_CHARS, refusal, TIMEOUT_MS, type Concluded } from "./ask-first.ts";
+import { startInBackground, yieldMsFor } from "./background-on-node.ts";
 import type { ExecToolDeps } from "./deps.ts";
 import { callEnvironment } from "./environment.ts";
 import { environmentText } from "./node-command.ts";
@@ -46,7 +47,8 @@ export type NodeRun =
 export interface NodeRunner {
   /** The node that a name means; without one, the only node that runs commands. Throws when there is none, or several fit. */
   find(wanted: string | undefined): Promise<{ readonly nodeId: string; readonly name: string }>;
-  run(command: NodeCommand, signal: AbortSignal): Promise<NodeRun>;
+  /** `onOutput` gets what the command writes while it runs, as far as the node sends it. */
+  run(command: NodeCommand, signal: AbortSignal, onOutput?: (text: string) => void): Promise<NodeRun>;
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value.trim() !== "" ? value.trim() : undefined);
@@ -60,7 +62,7 @@ async function nodeFor(runner: NodeRunner, asked: string | undefined, bound: str
   return node;
 }
 
-interface NodeCall {
+export interface NodeCall {
   readonly deps: ExecToolDeps;
   readonly runner: NodeRunner;
   readonly call: ToolCall;
@@ -82,7 +84,7 @@ export async function runOnNode(deps: ExecToolDeps, call: ToolCall, settings: Ex
   const warnings: string[] = [];
   if (settings.pathPrepend.length > 0) warnings.push("Warning: tools.exec.pathPrepend does not apply to nodes.");
   if (params["pty"] === true) warnings.push("Warning: there is no terminal on a node; running without one.");
-  if (params["background"] === true) warnings.push("Warning: commands on a node run in the foreground.");
+  const yieldMs = yieldMsFor(deps, call, warnings);
   const own = callEnvironment((params["env"] ?? {}) as Readonly<Record<string, string>>, "node");
   const added = (await deps.pluginEnvironment?.(context, "node")) ?? {};
   const seconds = params["timeout"];
@@ -104,7 +106,10 @@ export async function runOnNode(deps: ExecToolDeps, call: ToolCall, settings: Ex
   const asked: NodeCall = { deps, runner, call, settings, node, command, warnings, environment };
   if (settings.ask === "always") return await ask(asked);
   const startedAt = deps.clock.now();
-  const ran = await runner.run({ ...command, key: `exec:${context.runId}:${call.id}` }, call.signal);
+  const one = { ...command, key: `exec:${context.runId}:${call.id}` };
+  const started = yieldMs === undefined ? undefined : await startInBackground(asked, one, () => ask(asked));
+  const ran = started ? await started.until(yieldMs!) : await runner.run(one, call.signal);
+  if (ran === undefined) return started!.left();
   if (ran.kind === "asks") return await ask(asked);
   return outcomeOf(asked, ran, deps.clock.now() - startedAt);
 }

@@ -15,7 +15,8 @@ const NOTE_CHARS = 180;
 /** A user who stops a run sees its command gone within two seconds. */
 const STOPPED_GRACE_MS = 1000;
 
-const FOLLOWING = "list/poll/log/kill/clear/remove";
+/** What `process` does for a command without a terminal. */
+export const FOLLOWING = "list/poll/log/kill/clear/remove";
 const TYPING = "list/poll/log/write/send-keys/submit/paste/kill/clear/remove";
 
 export interface PlanRun {
@@ -136,10 +137,16 @@ function runningDetails(process: CommandProcess): Record<string, unknown> {
 async function announceEnd(plan: ExecPlan, process: CommandProcess, run: PlanRun): Promise<void> {
   const end = await process.ended;
   const hint = end.code === 0 || end.code === null ? undefined : run.hint?.(plan, process.output.aggregated());
-  const tail = process.output.tail().replace(/\s+/g, " ").trim().slice(-NOTE_CHARS);
-  const how = end.signal === null ? `code ${end.code ?? "unknown"}` : `signal ${end.signal}`;
-  const text = `Exec ${end.code === 0 ? "completed" : "failed"} (${process.id}, ${how})${tail === "" ? "" : ` :: ${tail}`}`;
-  run.onBackgroundEnd?.(hint === undefined ? text : `${text}\n${hint}`, end.code === 0 && tail === "", { isSeen: () => process.isEndSeen });
+  const { text, isEmpty } = endText(process);
+  run.onBackgroundEnd?.(hint === undefined ? text : `${text}\n${hint}`, isEmpty, { isSeen: () => process.isEndSeen });
+}
+
+/** The line about a command that ended; `isEmpty` when it succeeded and printed nothing. */
+export function endText({ id, end, output }: CommandProcess): { readonly text: string; readonly isEmpty: boolean } {
+  const { code = null, signal = null } = end ?? {};
+  const tail = output.tail().replace(/\s+/g, " ").trim().slice(-NOTE_CHARS);
+  const how = signal === null ? `code ${code ?? "unknown"}` : `signal ${signal}`;
+  return { text: `Exec ${code === 0 ? "completed" : "failed"} (${id}, ${how})${tail === "" ? "" : ` :: ${tail}`}`, isEmpty: code === 0 && tail === "" };
 }
 
 function endOutcome(plan: ExecPlan, process: CommandProcess, end: ProcessEnd, { clock, warnings, timeoutMs, hint }: PlanRun): ToolOutcome {

@@ -52,6 +52,8 @@ export interface ExecSettings {
 type Written = Readonly<Record<string, unknown>>;
 
 export const EXEC_HOSTS = ["sandbox", "gateway", "node"] as const satisfies readonly ExecHost[];
+/** What a call may ask for with `yieldMs`. */
+export const YIELD_MS = { min: 10, max: 120_000 };
 const DEFAULTS = { backgroundMs: 10_000, timeoutSec: 1800, noticeMs: 10_000 };
 
 /** What the configuration says, the agent's keys over everybody's. */

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { SecretStream } from "../../base/secret-search.ts";
-import { startChild, type ChildExit } from "../../base/spawn.ts";
+import { startChild, type Child, type ChildExit } from "../../base/spawn.ts";
 import type { CommandRecords } from "./command-records.ts";
 import { CommandOutput, type OutputLimits } from "./output.ts";
 import { terminalSignals } from "./terminal-session.ts";
@@ -38,11 +38,20 @@ const CLEANUP_MS = { default: 30 * 60_000, min: 60_000, max: 3 * 60 * 60_000 };
 
 export type ProcessEnd = ChildExit & { readonly timedOut: boolean };
 
+/** A command that runs on another machine. */
+export interface RemoteCommand {
+  /** Never rejects. */
+  readonly exited: Promise<ChildExit & { readonly timedOut?: boolean }>;
+  /** Asks for its end; what becomes of that is in `exited`. */
+  stop(): void;
+}
+
 /** A command that runs or ran. */
 export interface CommandProcess {
   /** Two words. */
   readonly id: string;
-  readonly pid: number;
+  /** Undefined when it runs on another machine. */
+  readonly pid: number | undefined;
   readonly scope: string;
   readonly command: string;
   readonly cwd: string;
@@ -99,11 +108,16 @@ export interface StartInput {
   readonly keepOutput?: ((id: string, output: CommandOutput) => Promise<string | undefined>) | undefined;
 }
 
+/** A command that another machine runs, and that its session looks after like its own. */
+export interface RemoteInput extends Pick<StartInput, "command" | "scope" | "cwd" | "cleanupMs" | "onOutput" | "keepOutput"> {
+  connect(onOutput: (stream: "stdout" | "stderr", text: string) => void): RemoteCommand;
+}
+
 /** The commands that were started here. They end with the gateway. */
 export interface Processes extends AsyncDisposable {
   /** The gateway stops, and with it what runs. */
   readonly closing: boolean;
-  start(input: StartInput): Promise<CommandProcess>;
+  start(input: StartInput | RemoteInput): Promise<CommandProcess>;
   /** Those in the background, newest first. */
   list(scope: string): readonly CommandProcess[];
   find(scope: string, id: string): CommandProcess | undefined;
@@ -139,13 +153,13 @@ export function createProcesses({ clock, random, limits, secrets, records }: Pro
     get closing() {
       return closing;
     },
-    async start(input) {
-      const { child, output, inTerminal } = await begin(input, limits, secrets);
+    async start(asked) {
+      const { child, signal, output, inTerminal } = "connect" in asked ? connected(asked, limits, secrets) : await begin(asked, limits, secrets);
+      const input: Started = asked;
       const id = freeSlug(random, (slug) => known.has(slug));
-      const record = records?.add({ id, pid: child.pid, sessionKey: input.scope, command: input.command, terminal: input.terminal === "here" });
+      const record = recorded(records, id, child.pid, input);
       const state: { backgrounded: boolean; end?: ProcessEnd; endedAt?: number; timedOut: boolean } = { backgrounded: false, timedOut: false };
       let [killing, endInside, outputFile]: [Disposable?, Promise<void>?, string?] = [];
-      const signal = input.terminal === "here" ? terminalSignals(child) : child.signal;
       function kill(graceMs = KILL_AFTER_MS): void {
         if (state.end || killing) return;
         // First: the program may be gone, and with it what is known of the rest.
@@ -154,7 +168,7 @@ export function createProcesses({ clock, random, limits, secrets, records }: Pro
         killing = clock.after(graceMs, () => signal("SIGKILL"));
       }
       const timer = input.timeoutMs === undefined ? undefined : clock.after(input.timeoutMs, () => ((state.timedOut = true), kill()));
-      const attending = input.attend?.(child.pid, () => signal("SIGKILL"));
+      const attending = child.pid === undefined ? undefined : input.attend?.(child.pid, () => signal("SIGKILL"));
       const ended = child.exited.then(async (exit): Promise<ProcessEnd> => {
         output.end();
         timer?.[Symbol.dispose]();
@@ -166,7 +180,7 @@ export function createProcesses({ clock, random, limits, secrets, records }: Pro
         killing?.[Symbol.dispose]();
         state.endedAt = clock.now();
         outputFile = await settled(id, output, input.keepOutput);
-        state.end = { ...(inTerminal && killing ? killedExit(exit) : exit), timedOut: state.timedOut };
+        state.end = { timedOut: state.timedOut, ...(inTerminal && killing ? killedExit(exit) : exit) };
         remember(process, known, clock, input.cleanupMs);
         return state.end;
       });
@@ -233,7 +247,30 @@ async function settled(id: string, output: CommandOutput, keep: StartInput["keep
   return kept;
 }
 
-async function begin(input: StartInput, limits: OutputLimits | undefined, secrets: ProcessesDeps["secrets"]) {
+type Started = Omit<StartInput, "program" | "args" | "env">;
+
+/** So that it does not outlive a gateway that is killed. What runs on another machine is that machine's to end. */
+const recorded = (records: CommandRecords | undefined, id: string, pid: number | undefined, { scope, command, terminal }: Started) =>
+  pid === undefined ? undefined : records?.add({ id, pid, sessionKey: scope, command, terminal: terminal === "here" });
+
+interface Begun {
+  readonly child: Pick<Child, "write"> & { readonly pid?: number; readonly exited: RemoteCommand["exited"] };
+  readonly signal: (name: "SIGTERM" | "SIGKILL") => boolean;
+  readonly output: CommandOutput;
+  readonly inTerminal: boolean;
+}
+
+function connected({ connect, onOutput }: RemoteInput, limits: OutputLimits | undefined, secrets: ProcessesDeps["secrets"]): Begun {
+  const output = new CommandOutput(limits, undefined, secrets);
+  const { exited, stop } = connect((stream, text) => {
+    // Another machine does not wait for a disk here.
+    void output.add(stream, Buffer.from(text));
+    onOutput?.();
+  });
+  return { child: { exited, write: () => false }, signal: () => (stop(), true), output, inTerminal: false };
+}
+
+async function begin(input: StartInput, limits: OutputLimits | undefined, secrets: ProcessesDeps["secrets"]): Promise<Begun> {
   const inTerminal = input.terminal !== undefined;
   const output = new CommandOutput(limits, inTerminal ? new TerminalText(() => void child.write(CURSOR)) : undefined, secrets);
   const child = await startChild(input.program, {
@@ -247,7 +284,7 @@ async function begin(input: StartInput, limits: OutputLimits | undefined, secret
       return busy;
     },
   });
-  return { child, output, inTerminal };
+  return { child, signal: input.terminal === "here" ? terminalSignals(child) : child.signal, output, inTerminal };
 }
 
 /** What holds a terminal ends with 128 and the number of the signal that ended the command. */

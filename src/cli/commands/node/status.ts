@@ -9,7 +9,7 @@ import { printJson, type Io } from "../../io.ts";
 import { findService, isInstalled, serviceState } from "../gateway/service/service.ts";
 import { signalProcess } from "../gateway/stop.ts";
 import { nodeService } from "./install.ts";
-import { gatewayUrl, loadSettings, runningNode } from "./settings.ts";
+import { gatewayUrl, loadSettings, nodeFolder, runningNode } from "./settings.ts";
 
 const STOP_MS = 10_000;
 
@@ -23,9 +23,9 @@ async function serviceFacts(io: Io): Promise<{ readonly label?: string; readonly
 const LABELS = { commands: "Commands", camera: "Camera", screen: "Screen", location: "Location" } as const;
 
 /** What the gateway may see and hear here, and why not. A node that runs has it since its start. */
-async function deviceFacts(io: Io, config: OpenClawConfig) {
+async function deviceFacts(io: Io, config: OpenClawConfig, folder: string) {
   const { hostDevices } = await loadHostDevices();
-  const found = hostDevices({ clock: systemClock, config: () => config, env: io.env, platform: process.platform });
+  const found = hostDevices({ clock: systemClock, config: () => config, env: io.env, platform: process.platform, folder });
   const commands = process.platform === "win32" ? [{ name: "commands", available: false, text: "not available on Windows: run the node in WSL" } as const] : [];
   return [...commands, ...found.map(({ name, commands, text }) => ({ name, available: commands.length > 0, text }))];
 }
@@ -38,7 +38,7 @@ export const status = defineCommand({
     const stateDir = paths.state;
     const settings = loadSettings(stateDir);
     const process = runningNode(stateDir);
-    const devices = await deviceFacts(io, snapshot.config);
+    const devices = await deviceFacts(io, snapshot.config, nodeFolder(stateDir));
     const service = await serviceFacts(io);
     const url = gatewayUrl(settings);
     if (values.json)

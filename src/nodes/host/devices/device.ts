@@ -1,9 +1,9 @@
 /** What the parts of this machine that see and hear have in common: how they are found, run and limited. */
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AppError, messageOf } from "../../../base/errors.ts";
 import { inheritedEnvironment } from "../../../base/inherited-environment.ts";
+import { readProgramFile } from "../../../base/program-output.ts";
 import { isRecord } from "../../../base/records.ts";
 import { run } from "../../../base/spawn.ts";
 import { clip } from "../../../base/text.ts";
@@ -11,8 +11,12 @@ import { resolveExecutable } from "../../../tools/index.ts";
 import { MOST_FILE_BYTES } from "../files.ts";
 import { HostError } from "../host-error.ts";
 import type { HostCall, RunCommandDeps } from "../run-command.ts";
+import { openRecordingFolder } from "./recordings.ts";
 
-export type DeviceDeps = Pick<RunCommandDeps, "clock" | "config" | "env" | "platform">;
+export interface DeviceDeps extends Pick<RunCommandDeps, "clock" | "config" | "env" | "platform"> {
+  /** Of this node: recordings are in it while they are made. */
+  readonly folder: string;
+}
 
 export type DeviceName = "camera" | "screen" | "location";
 
@@ -82,24 +86,26 @@ export interface Recording {
 }
 
 /** Runs a program that writes one file, and gives the file. */
-export async function record({ program, args, extension, timeoutMs, permission }: Recording, { env }: DeviceDeps, call: HostCall): Promise<Buffer> {
-  const folder = await mkdtemp(join(tmpdir(), "openclaw-node-"));
+export async function record(
+  { program, args, extension, timeoutMs, permission }: Recording,
+  { env, folder: own }: DeviceDeps,
+  call: HostCall,
+): Promise<Buffer> {
   try {
-    const file = join(folder, `recording.${extension}`);
+    await using folder = await openRecordingFolder(own);
+    const name = `recording.${extension}`;
+    const file = join(folder.path, name);
     call.begin();
-    const options = { cwd: folder, env: inheritedEnvironment(env), timeoutMs, maxOutputBytes: MOST_OUTPUT, signal: call.signal };
-    const { code, stderr } = await run(program, { args: args(file), ...options });
+    const bounds = { timeoutMs, maxOutputBytes: MOST_OUTPUT, signal: call.signal };
+    const { code, stderr } = await run(program, { args: args(file), cwd: folder.path, env: inheritedEnvironment(env), onStart: folder.started, ...bounds });
     const size = code === 0 ? ((await stat(file).catch(() => undefined))?.size ?? 0) : 0;
-    if (size === 0) {
-      const reason = reasonIn(stderr);
-      throw new AppError("UNAVAILABLE", `${basename(program)} ${code === 0 ? "recorded nothing" : `ended with code ${code}`}${reason && `: ${reason}`}`);
-    }
     if (size > MOST_FILE_BYTES) throw new HostError("UNAVAILABLE", `the recording has more than ${MOST_FILE_BYTES} bytes; ask for a shorter or smaller one`);
-    return await readFile(file);
+    const content = size === 0 ? undefined : await readProgramFile({ folder: folder.path, name, maxBytes: MOST_FILE_BYTES, program: basename(program) });
+    if (content !== undefined) return content;
+    const reason = reasonIn(stderr);
+    throw new AppError("UNAVAILABLE", `${basename(program)} ${code === 0 ? "recorded nothing" : `ended with code ${code}`}${reason && `: ${reason}`}`);
   } catch (error) {
     throw deviceError(error, permission);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,5 @@
 import { readableKey, type MethodResult } from "openclaw/client";
+import { capital } from "../../base/capital.ts";
 import { locale, t } from "../../words/words.ts";
 
 export type Hit = MethodResult<"memory.search">["results"][number];
@@ -103,7 +104,6 @@ export interface Reasons {
   readonly contra: readonly string[];
 }
 
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `word → stem` in words: the related word as it stands in the passage, with what it was found for. */
 function relatedText(pair: string, snippet: string): string {
@@ -115,7 +115,7 @@ function relatedText(pair: string, snippet: string): string {
 /** What put a result there, apart by what speaks for it and what speaks against it. */
 export function reasonsIn({ why, reasons = [], snippet }: Pick<Hit, "why" | "reasons" | "snippet">): Reasons {
   const rest = reasons.filter((reason) => !/^\+ (?:similar )?words(?: of its heading or speaker)?: /.test(reason));
-  const those = (mark: string): readonly string[] => rest.filter((reason) => reason.startsWith(mark)).map((reason) => sentence(reason.slice(mark.length)));
+  const those = (mark: string): readonly string[] => rest.filter((reason) => reason.startsWith(mark)).map((reason) => capital(reason.slice(mark.length)));
   return {
     words: [...(why?.words ?? []), ...(why?.about ?? [])],
     related: (why?.related ?? []).map((pair) => relatedText(pair, snippet)),

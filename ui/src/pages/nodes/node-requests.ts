@@ -61,7 +61,7 @@ export class NodeRequests extends LitElement {
     return html`<li class="card">
       <div class="row">
         <h3 class="grow">${name}</h3>
-        <span class="badge warn">${isRepair ? t("asks again") : t("waiting")}</span>
+        <span class="badge warn">${isRepair ? t("Asks again") : t("Waiting")}</span>
       </div>
       ${facts([
         [t("Requested"), html`<span title=${exactly(ts)}>${ago(ts)}</span>`],

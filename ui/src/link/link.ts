@@ -26,6 +26,8 @@ export interface Link {
   on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): Disposable;
   /** Called at each connection, and when events were missed: load what is shown again. */
   onFresh(listener: () => void): Disposable;
+  /** Loads what is shown again: it was changed from another part of the page. */
+  refresh(): void;
   /** Called when changes that an earlier page left were sent. */
   onResent(listener: (resent: Resent) => void): void;
   login(credentials: Credentials): Promise<void>;
@@ -126,6 +128,7 @@ export function createLink({ forget }: { readonly forget: () => void }): Link {
     },
     on: listeners.on,
     onFresh: listeners.onFresh,
+    refresh: listeners.tellFresh,
     login: (credentials) => enter(line, credentials),
     retry: () => void enter(line, line.secret),
     logout: () => void leave(line, { kind: "login" }),

@@ -13,6 +13,8 @@ export type Decision = "allow-once" | "allow-always" | "deny";
 
 export interface ApprovalsState {
   readonly waiting: readonly Approval[];
+  /** Sessions that ask. Those of jobs are in no list that the page has, and are known by the name of the job. */
+  readonly sessions: readonly SessionRow[];
   /** Why the list could not be loaded: `waiting` may lack some. */
   readonly failure?: string | undefined;
   /** Being sent to the gateway. */
@@ -30,6 +32,9 @@ export interface Approvals {
 }
 
 const NOTE_MS = 12_000;
+/** Sessions that have a key in theirs, at most. */
+const MOST_ALIKE = 20;
+const MOST_SESSIONS = 100;
 const DONE: Readonly<Record<Decision, string>> = { "allow-once": t("was allowed once"), "allow-always": t("is now always allowed"), deny: t("was denied") };
 
 /** Who denies what was open when the gateway stopped. */
@@ -92,10 +97,10 @@ export interface ApprovalsDeps {
 }
 
 export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals {
-  const state = createSignal<ApprovalsState>({ waiting: [], deciding: new Set(), notes: [] });
+  const state = createSignal<ApprovalsState>({ waiting: [], sessions: [], deciding: new Set(), notes: [] });
   const change = (part: Partial<ApprovalsState>): void => state.update((known) => ({ ...known, ...part }));
   const drop = (id: string): void => change({ waiting: state.value.waiting.filter((one) => one.id !== id) });
-  const clear = (): void => change({ waiting: [], failure: undefined, deciding: new Set(), notes: [] });
+  const clear = (): void => change({ waiting: [], sessions: [], failure: undefined, deciding: new Set(), notes: [] });
   /** Questions of plugins and tools: they are announced as such, and then for clients that know commands only. */
   const questions = new Set<string>();
   /** What was decided while the list was on its way. */
@@ -115,6 +120,14 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
     note(approval, t("was not approved in time and will not run"));
   }
 
+  /** Asks what the session is called that asks. */
+  async function learn(key: string | null): Promise<void> {
+    if (key === null || state.value.sessions.some((row) => row.key === key)) return;
+    const narrowed = { search: key, limit: MOST_ALIKE, includeDerivedTitles: true, includeGlobal: true };
+    const row = (await link.request("sessions.list", narrowed).catch(() => undefined))?.sessions.find((one) => one.key === key);
+    if (row && !isOut(link.state.value)) change({ sessions: [...state.value.sessions.filter((one) => one.key !== key), row].slice(-MOST_SESSIONS) });
+  }
+
   /** `serverNow`: the gateway's time when it reported this. */
   function add(asked: Asked, serverNow: number): void {
     const { waiting } = state.value;
@@ -122,6 +135,7 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
     const known = waiting.some(({ id }) => id === asked.id);
     if (known) return change({ waiting: waiting.map((one) => (one.id === asked.id ? approval : one)) });
     change({ waiting: [...waiting, approval] });
+    void learn(asked.request.sessionKey);
     later(() => expire(approval), Math.max(0, approval.until - now()));
   }
 

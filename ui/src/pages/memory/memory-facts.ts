@@ -129,3 +129,15 @@ export function citedOf(citation: string): Pick<Hit, "path" | "startLine" | "end
   const [, path = citation, first = "1", last = first] = /^(.*)#L(\d+)(?:-L?(\d+))?$/.exec(citation) ?? [];
   return { path, startLine: Number(first), endLine: Number(last) };
 }
+
+/** The note to show where the address names none: the one before, while it is there or someone writes in it; else the first. Lists lack a note for a moment while it is rewritten. */
+export const noteToShow = (notes: readonly Pick<Note, "path">[], before: string | undefined, isEdited: boolean): string | undefined =>
+  before !== undefined && (isEdited || notes.some(({ path }) => path === before)) ? before : notes[0]?.path;
+
+/** Filters of what was found. */
+export const KINDS: readonly (readonly [kind: HitKind | "", text: string])[] = [
+  ["", t("All")],
+  ["notes", t("Notes")],
+  ["days", t("Days")],
+  ["chats", t("Chats")],
+];

@@ -1,6 +1,7 @@
 import { createSignal, type Signal } from "../../base/signal.ts";
 import type { PageContext } from "../context.ts";
 import { nodeName, nodeRequests, type NodeLine, type NodeRequest } from "../../pages/nodes/node-facts.ts";
+import { loadSkills } from "../../pages/skills/load-skills.ts";
 import { commandEntries } from "./commands.ts";
 import type { Entry } from "./entries.ts";
 import { nodeActions, nodeEntries, nodeRequestEntries } from "./node-entries.ts";
@@ -24,14 +25,19 @@ import {
   type SavedPrompt,
   type SessionRow,
 } from "./sources.ts";
+import { NO_THINGS, thingEntries, type Things } from "./thing-entries.ts";
 
 /** Sessions that are shown at once. */
 const MOST = 30;
 
 interface Known {
-  readonly sessions: readonly SessionRow[];
-  /** The words that the sessions were found for. */
+  /** The newest sessions. */
+  readonly recent: readonly SessionRow[];
+  /** Sessions that were found for the words. */
+  readonly found: readonly SessionRow[];
   readonly foundFor: string;
+  /** The chat that is open, where it is none of the newest. */
+  readonly open: SessionRow | undefined;
   /** So many sessions fit beyond those. */
   readonly beyond: number;
   readonly jobs: readonly Job[];
@@ -43,6 +49,7 @@ interface Known {
   readonly requests: { readonly senders: number; readonly devices: number };
   readonly nodes: readonly NodeLine[];
   readonly nodeRequests: readonly NodeRequest[];
+  readonly things: Things;
 }
 
 /** What the page is about, such as the chat that is open. */
@@ -62,8 +69,10 @@ export interface Catalog {
 }
 
 const NOTHING: Known = {
-  sessions: [],
+  recent: [],
+  found: [],
   foundFor: "",
+  open: undefined,
   beyond: 0,
   jobs: [],
   agents: [],
@@ -74,6 +83,7 @@ const NOTHING: Known = {
   requests: { senders: 0, devices: 0 },
   nodes: [],
   nodeRequests: [],
+  things: NO_THINGS,
 };
 
 export function createCatalog(context: PageContext): Catalog {
@@ -82,13 +92,54 @@ export function createCatalog(context: PageContext): Catalog {
   let asked = 0;
   const put = (patch: Partial<Known>): void => known.update((before) => ({ ...before, ...patch }));
 
+  const list = (narrowed: { readonly search: string } | { readonly automation: false }) =>
+    link.request("sessions.list", { limit: MOST, includeDerivedTitles: true, includeGlobal: true, ...narrowed }).catch(() => undefined);
+
   async function find(words: string): Promise<void> {
     const mine = (asked += 1);
-    const narrowed = words === "" ? { automation: false } : { search: words };
-    const answer = await link.request("sessions.list", { limit: MOST, includeDerivedTitles: true, includeGlobal: true, ...narrowed }).catch(() => undefined);
+    const answer = await list(words === "" ? { automation: false } : { search: words });
     if (mine !== asked) return;
     const sessions = answer?.sessions ?? [];
-    put({ sessions, foundFor: words, beyond: Math.max(0, (answer?.total ?? 0) - sessions.length) });
+    const beyond = Math.max(0, (answer?.total ?? 0) - sessions.length);
+    put(words === "" ? { recent: sessions, found: [], foundFor: words, beyond } : { found: sessions, foundFor: words, beyond });
+  }
+
+  /** The newest sessions and the one that is open. A search meanwhile changes nothing of that: what the page is about stays known. */
+  async function loadRecent(): Promise<void> {
+    const mine = (asked += 1);
+    put({ found: [], foundFor: "" });
+    const answer = await list({ automation: false });
+    const recent = answer?.sessions ?? [];
+    put(mine === asked ? { recent, beyond: Math.max(0, (answer?.total ?? 0) - recent.length) } : { recent });
+    const { page, rest } = router.route.value;
+    const [key] = rest;
+    if (page !== "chat" || key === undefined || recent.some((row) => row.key === key)) return put({ open: undefined });
+    const others = await list({ search: key });
+    put({ open: others?.sessions.find((row) => row.key === key) });
+  }
+
+  /** What is not on the first pages of anything: asked after what the palette shows at once. */
+  async function loadThings(): Promise<void> {
+    const add = (part: Partial<Things>): void => put({ things: { ...known.value.things, ...part } });
+    const quiet = <T>(method: string, work: () => Promise<T>, use: (found: T) => void): Promise<void> | undefined =>
+      link.has(method) ? work().then(use, () => undefined) : undefined;
+    await Promise.all([
+      quiet(
+        "skills.status",
+        () => loadSkills(link),
+        ({ lines }) => add({ skills: lines }),
+      ),
+      quiet(
+        "plugins.list",
+        () => link.request("plugins.list", {}),
+        ({ plugins }) => add({ plugins }),
+      ),
+      quiet(
+        "channels.status",
+        () => link.request("channels.status", {}),
+        (channels) => add({ channels }),
+      ),
+    ]);
   }
 
   /** Devices that ask, and nodes: a node that asks as a device is one of those. */
@@ -100,14 +151,15 @@ export function createCatalog(context: PageContext): Catalog {
     const pending = devices?.pending ?? [];
     const nodes = nodeRequests(pending, own?.pending ?? []);
     const others = pending.filter(({ requestId }) => !nodes.some((one) => one.requestId === requestId));
-    return { requests: { ...known.value.requests, devices: others.length }, nodeRequests: nodes };
+    const things = { ...known.value.things, devices: devices?.paired ?? [] };
+    return { requests: { ...known.value.requests, devices: others.length }, nodeRequests: nodes, things };
   }
 
   /** What this browser may not see, or the gateway does not have, is left out. */
   async function load(): Promise<void> {
     const quiet = <T>(work: Promise<T>, use: (found: T) => void): Promise<void> => work.then(use, () => undefined);
     await Promise.all([
-      find(""),
+      loadRecent(),
       quiet(link.request("cron.list", { includeDisabled: true }), ({ jobs }) => put({ jobs })),
       quiet(link.request("agents.list", {}), ({ agents, defaultId, mainKey }) => put({ agents, defaultAgent: defaultId, mainKey })),
       ...(link.has("prompts.list") ? [quiet(link.request("prompts.list", {}), ({ prompts }) => put({ prompts }))] : []),
@@ -120,15 +172,16 @@ export function createCatalog(context: PageContext): Catalog {
       quiet(loadPairing(), put),
       ...(link.has("node.list") ? [quiet(link.request("node.list", {}), ({ nodes }) => put({ nodes }))] : []),
     ]);
+    await loadThings();
   }
 
   function scope(): Scope | undefined {
     const { page, rest } = router.route.value;
     const [id] = rest;
     if (id === undefined) return undefined;
-    const { sessions, agents, jobs, mainKey } = known.value;
+    const { recent, found, open, agents, jobs, mainKey } = known.value;
     if (page === "chat") {
-      const row = sessions.find(({ key }) => key === id);
+      const row = [...recent, ...found, ...(open ? [open] : [])].find(({ key }) => key === id);
       return { title: row ? nameOf(row) : id, entries: actionsOfRow(context, id, row) };
     }
     const node = page === "nodes" ? known.value.nodes.find(({ nodeId }) => nodeId === id) : undefined;
@@ -140,14 +193,15 @@ export function createCatalog(context: PageContext): Catalog {
   }
 
   function entries(words: string): readonly Entry[] {
-    const { sessions, jobs, agents, prompts, mainKey, hints, requests, defaultAgent, nodes } = known.value;
+    const { recent, found, jobs, agents, prompts, mainKey, hints, requests, defaultAgent, nodes } = known.value;
     return [
       ...attentionEntries(context, requests),
       ...nodeRequestEntries(context, known.value.nodeRequests),
-      ...sessions.map((row) => chatEntry(context, row, words === "" ? "recent" : "chats")),
+      // Until the gateway has answered for these words, what fits of the newest is shown.
+      ...(words === "" ? recent : [...found, ...recent]).map((row) => chatEntry(context, row, words === "" ? "recent" : "chats")),
       ...(words === "" ? [] : [...commandEntries(context, defaultAgent), ...promptEntries(context, prompts)]),
       ...(words === "" ? [] : [...jobs.map((job) => jobEntry(context, job)), ...agents.map((agent) => agentEntry(context, agent, mainKey))]),
-      ...(words === "" ? [] : nodes.flatMap((node) => nodeEntries(context, node))),
+      ...(words === "" ? [] : [...nodes.flatMap((node) => nodeEntries(context, node)), ...thingEntries(context, known.value.things)]),
       ...settingEntries(context, hints, words),
       ...memoryEntry(context, words),
       ...pageEntries(context),

@@ -56,7 +56,9 @@ test("an account is stopped, says so here and on the overview, and is started ag
 
 test("a sender is approved, is on the account's list with the reason, and is a stranger once removed", async () => {
   const page = await scene.open("channels/telegram/main");
-  await card(page, "main").locator(".badge", { hasText: /^Connected$/ }).waitFor();
+  await card(page, "main")
+    .locator(".badge", { hasText: /^Connected$/ })
+    .waitFor();
   const before = codes();
   telegram.say("hello");
   await expect.poll(codes, PATIENCE).toBe(before + 1);

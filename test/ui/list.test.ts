@@ -182,18 +182,27 @@ describeInBrowser("the list of conversations", () => {
     await box.fill("Good name");
     await dialog.getByRole("button", { name: "Create and move" }).click();
     await dialog.waitFor({ state: "detached" });
-    await list(page).getByRole("button", { name: /^Good name/ }).waitFor();
+    await list(page)
+      .getByRole("button", { name: /^Good name/ })
+      .waitFor();
 
     const label = page.getByLabel("Name of the conversation");
     await page.getByRole("button", { name: "Garden to plan, rename" }).click();
     await label.fill("Bad\u0007name");
     await label.press("Enter");
-    await page.getByText(/non-printable characters/).first().waitFor();
+    await page
+      .getByText(/non-printable characters/)
+      .first()
+      .waitFor();
     await expect.poll(() => label.inputValue()).toBe("Bad\u0007name");
     await label.press("Escape");
     await page.getByRole("heading", { name: "Garden to plan" }).waitFor();
-    await list(page).getByRole("button", { name: /^Good name/ }).click();
+    await list(page)
+      .getByRole("button", { name: /^Good name/ })
+      .click();
     await act(page, "Garden", "Take out of folder");
-    await list(page).getByRole("button", { name: /^Good name/ }).waitFor({ state: "detached" });
+    await list(page)
+      .getByRole("button", { name: /^Good name/ })
+      .waitFor({ state: "detached" });
   });
 });

@@ -36,7 +36,11 @@ describeInBrowser("the page of nodes", () => {
   /** What is in it stands beside its frame. */
   const inspector = (page: Page): Locator => page.locator("oc-inspector");
   /** A node on another machine, which asks to be approved. */
-  async function ask(displayName: string, device = createDevice(), offers: { readonly commands: string[]; readonly caps?: string[] } = { commands: ["system.which"] }) {
+  async function ask(
+    displayName: string,
+    device = createDevice(),
+    offers: { readonly commands: string[]; readonly caps?: string[] } = { commands: ["system.which"] },
+  ) {
     const how = {
       device,
       token: TOKEN,

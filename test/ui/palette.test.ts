@@ -22,15 +22,20 @@ async function holdAnswer(page: Page, method: string) {
     gateway.onMessage((message) => {
       const { type, id = "" } = JSON.parse(String(message)) as { readonly type: string; readonly id?: string };
       const name = type === "res" ? (names.get(id) ?? "") : "";
-      if (name.startsWith(`${method} `)) return void released.promise.then(() => socket.send(message));
-      socket.send(message);
-      answers.push(name);
+      const deliver = (): void => socket.send(message);
+      if (name.startsWith(`${method} `)) void released.promise.then(deliver);
+      else {
+        deliver();
+        answers.push(name);
+      }
     });
   });
   await page.reload();
   return {
     release: () => released.resolve(),
-    answered: (name: string, words: string) => expect.poll(() => answers.some((one) => one.startsWith(`${name} `) && one.includes(`"${words}"`))).toBe(true),
+    async answered(name: string, words: string): Promise<void> {
+      await expect.poll(() => answers.some((one) => one.startsWith(`${name} `) && one.includes(`"${words}"`))).toBe(true);
+    },
   };
 }
 

@@ -34,7 +34,9 @@ async function stored(): Promise<string[]> {
 /** Pictures anywhere on the page that could not be loaded. */
 function brokenPictures(): string[] {
   interface Root {
-    querySelectorAll(selector: string): Iterable<{ readonly shadowRoot?: Root | null; readonly complete?: boolean; readonly naturalWidth?: number; readonly src?: string }>;
+    querySelectorAll(
+      selector: string,
+    ): Iterable<{ readonly shadowRoot?: Root | null; readonly complete?: boolean; readonly naturalWidth?: number; readonly src?: string }>;
   }
   const look = (root: Root): string[] =>
     [...root.querySelectorAll("*")].flatMap((one) => [
@@ -124,9 +126,7 @@ describeInBrowser("a connection that comes and goes", () => {
     await scene.restart();
     await page.getByText("3 changes made without a connection were saved.").waitFor();
     await list(page).getByRole("region", { name: "Pinned", exact: true }).getByText("Holidays to plan").first().waitFor();
-    await list(page)
-      .getByRole("button", { name: /^Home/ })
-      .waitFor();
+    await list(page).getByRole("button", { name: /^Home/ }).waitFor();
     await page.getByRole("heading", { name: "Shopping" }).waitFor();
     await page.context().close();
   });
@@ -135,16 +135,16 @@ describeInBrowser("a connection that comes and goes", () => {
     const page = await scene.open("chat");
     await say(page, scene.url, "letters", "Letters to write");
     await act(page, "Letters", "Move to folder…");
-    await page.getByLabel("New folder").or(page.getByLabel("Name of the folder")).fill("Desk");
+    await page.getByLabel("New folder").or(page.getByLabel("Name of the folder")).fill("Drawer");
     await page.getByRole("button", { name: "Create and move" }).click();
-    const folder = list(page).getByRole("button", { name: /^Desk/ });
+    const folder = list(page).getByRole("button", { name: /^Drawer/ });
     await folder.click();
     await list(page).getByRole("listitem").filter({ hasText: "Letters" }).first().waitFor();
     scene.gateway.child.kill("SIGKILL");
     await scene.gateway.exited;
     await lost(page).waitFor();
     await act(page, "Letters", "Pin");
-    await page.getByRole("button", { name: "Actions for folder Desk" }).click();
+    await page.getByRole("button", { name: "Actions for folder Drawer" }).click();
     await page.getByRole("menuitem", { name: "Rename" }).click();
     await page.getByLabel("Name of the folder").fill("Office");
     await page.getByRole("button", { name: "Rename", exact: true }).click();

@@ -30,7 +30,7 @@ export interface EntryRequest {
   readonly info: DeviceInfo;
   readonly role: Role;
   readonly scopes: readonly string[];
-  /** What a node offers, for whoever decides. */
+  /** What a node offers, for the user who decides. */
   readonly offers?: NodeOffers | undefined;
   /** From this machine: approved without asking. */
   readonly local: boolean;

@@ -76,9 +76,9 @@ function board(listed: readonly Approval[] = []) {
 test("the session that asks is known by its name, though no list of the page has it", async () => {
   const { approvals, emit } = board();
   emit("exec.approval.requested", approval("a"));
-  await expect.poll(() => elsewhere(approvals.state.value.waiting, "other", approvals.state.value.sessions)).toEqual([
-    { key: "k", name: "Cron: Water the plants", count: 1 },
-  ]);
+  await expect
+    .poll(() => elsewhere(approvals.state.value.waiting, "other", approvals.state.value.sessions))
+    .toEqual([{ key: "k", name: "Cron: Water the plants", count: 1 }]);
 });
 
 test("other conversations in which something waits are named as the list names them, each once", () => {

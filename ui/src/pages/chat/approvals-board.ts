@@ -1,5 +1,5 @@
 import { readableKey, type MethodResult } from "openclaw/client";
-import { createSignal, type Signal } from "../../base/signal.ts";
+import { createSignal, type Signal, type WritableSignal } from "../../base/signal.ts";
 import { failureText } from "../../link/failure.ts";
 import type { Link } from "../../link/link.ts";
 import { isOut } from "../../link/state.ts";
@@ -96,6 +96,15 @@ export interface ApprovalsDeps {
   readonly later: (work: () => void, ms: number) => void;
 }
 
+/** Asks what a session is called in which something waits. */
+async function learnName(link: ApprovalsDeps["link"], state: WritableSignal<ApprovalsState>, key: string | null): Promise<void> {
+  if (key === null || state.value.sessions.some((row) => row.key === key)) return;
+  const narrowed = { search: key, limit: MOST_ALIKE, includeDerivedTitles: true, includeGlobal: true };
+  const row = (await link.request("sessions.list", narrowed).catch(() => undefined))?.sessions.find((one) => one.key === key);
+  if (!row || isOut(link.state.value)) return;
+  state.update((now) => ({ ...now, sessions: [...now.sessions.filter((one) => one.key !== key), row].slice(-MOST_SESSIONS) }));
+}
+
 export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals {
   const state = createSignal<ApprovalsState>({ waiting: [], sessions: [], deciding: new Set(), notes: [] });
   const change = (part: Partial<ApprovalsState>): void => state.update((known) => ({ ...known, ...part }));
@@ -120,14 +129,6 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
     note(approval, t("was not approved in time and will not run"));
   }
 
-  /** Asks what the session is called that asks. */
-  async function learn(key: string | null): Promise<void> {
-    if (key === null || state.value.sessions.some((row) => row.key === key)) return;
-    const narrowed = { search: key, limit: MOST_ALIKE, includeDerivedTitles: true, includeGlobal: true };
-    const row = (await link.request("sessions.list", narrowed).catch(() => undefined))?.sessions.find((one) => one.key === key);
-    if (row && !isOut(link.state.value)) change({ sessions: [...state.value.sessions.filter((one) => one.key !== key), row].slice(-MOST_SESSIONS) });
-  }
-
   /** `serverNow`: the gateway's time when it reported this. */
   function add(asked: Asked, serverNow: number): void {
     const { waiting } = state.value;
@@ -135,7 +136,7 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
     const known = waiting.some(({ id }) => id === asked.id);
     if (known) return change({ waiting: waiting.map((one) => (one.id === asked.id ? approval : one)) });
     change({ waiting: [...waiting, approval] });
-    void learn(asked.request.sessionKey);
+    void learnName(link, state, asked.request.sessionKey);
     later(() => expire(approval), Math.max(0, approval.until - now()));
   }
 

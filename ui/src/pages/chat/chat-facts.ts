@@ -32,7 +32,6 @@ function looksOf(agentId: string, agents: KnownOfChat["agents"]): Looks {
   return { id: agentId, name: name ?? agent?.name ?? agentId, emoji, avatar };
 }
 
-
 export function chatFacts({ link, row, view, agents, mainKey, defaultAgentId, sessions }: KnownOfChat): ChatFacts {
   const { defaults, answering } = sessions;
   const agent = looksOf(agentOf(view.sessionKey, defaultAgentId), agents);

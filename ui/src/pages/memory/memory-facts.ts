@@ -104,7 +104,6 @@ export interface Reasons {
   readonly contra: readonly string[];
 }
 
-
 /** `word → stem` in words: the related word as it stands in the passage, with what it was found for. */
 function relatedText(pair: string, snippet: string): string {
   const [word = pair, stem = ""] = pair.split(" → ");

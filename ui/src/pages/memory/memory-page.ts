@@ -14,9 +14,23 @@ import { failedNote, loadingLine, missingNote, pageLook } from "../../parts/page
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import { titleOf } from "../chat/sidebar-groups.ts";
-import { groupsOf, isNote, KINDS, kindOf, noteName, notePathOf, noteToShow, type Hit, type HitKind, type Note, type Recall, type Status } from "./memory-facts.ts";
+import {
+  groupsOf,
+  isNote,
+  KINDS,
+  kindOf,
+  noteName,
+  notePathOf,
+  noteToShow,
+  type Hit,
+  type HitKind,
+  type Note,
+  type Recall,
+  type Status,
+} from "./memory-facts.ts";
 import { memoryLook } from "./memory-look.ts";
 import { createMemorySearch, type MemorySearch } from "./memory-search.ts";
+import { spotOf, type Spot } from "./memory-spot.ts";
 import "./memory-status.ts";
 import "./note-view.ts";
 import type { NoteView, Removed } from "./note-view.ts";
@@ -29,15 +43,6 @@ const LIST_MS = 10_000;
 const INDEXING_MS = 1500;
 const TITLES = 500;
 const RECALLS = 100;
-
-/** Where on the page one is; all of it is in the address. */
-interface Spot {
-  readonly q?: string | undefined;
-  readonly note?: string | undefined;
-  readonly line?: string | undefined;
-  readonly edit?: string | undefined;
-  readonly view?: string | undefined;
-}
 
 /** What agents remember: their notes, a search over notes and conversations, and what was recalled. */
 export class MemoryPage extends Page {
@@ -86,8 +91,7 @@ export class MemoryPage extends Page {
   }
 
   private get spot(): Spot {
-    const of = (name: string): string | undefined => this.route.query.get(name) || undefined;
-    return { q: of("q"), note: of("note"), line: of("line"), edit: of("edit"), view: of("view") };
+    return spotOf(this.route.query);
   }
 
   /** The address of a spot of the page, for the agent that is shown. */

@@ -32,18 +32,20 @@ export const asksAsNode = ({ role, roles = [] }: DeviceRequest): boolean => role
 
 /** Pending requests of nodes, oldest first: the one that ends soonest. */
 export function nodeRequests(devices: readonly DeviceRequest[], own: readonly OwnRequest[]): readonly NodeRequest[] {
-  const fromDevices = devices.filter(asksAsNode).map(({ requestId, deviceId, displayName, platform, remoteIp, caps = [], commands = [], isRepair, ts }): NodeRequest => ({
-    requestId,
-    nodeId: deviceId,
-    kind: "device",
-    name: nodeName({ displayName, nodeId: deviceId }),
-    platform,
-    remoteIp,
-    caps,
-    commands,
-    isRepair: isRepair ?? false,
-    ts,
-  }));
+  const fromDevices = devices
+    .filter(asksAsNode)
+    .map(({ requestId, deviceId, displayName, platform, remoteIp, caps = [], commands = [], isRepair, ts }): NodeRequest => ({
+      requestId,
+      nodeId: deviceId,
+      kind: "device",
+      name: nodeName({ displayName, nodeId: deviceId }),
+      platform,
+      remoteIp,
+      caps,
+      commands,
+      isRepair: isRepair ?? false,
+      ts,
+    }));
   const others = own.map(({ requestId, nodeId, displayName, platform, version, remoteIp, caps = [], commands = [], isRepair, ts }): NodeRequest => ({
     requestId,
     nodeId,

@@ -109,7 +109,6 @@ interface HealthLine {
 const MOST_CHANNELS = 5;
 const WORST: readonly ChannelLine["level"][] = ["bad", "warn", "good", ""];
 
-
 function linesOf(overview: Overview, channels: readonly ChannelLine[], history: History | undefined): readonly HealthLine[] {
   const { answering, startedAt, ts } = overview;
   const part = (id: string): Part | undefined => history?.parts.find((one) => one.id === id);

@@ -1,7 +1,6 @@
 import { createSignal, type Signal } from "../../base/signal.ts";
 import type { PageContext } from "../context.ts";
 import { nodeName, nodeRequests, type NodeLine, type NodeRequest } from "../../pages/nodes/node-facts.ts";
-import { loadSkills } from "../../pages/skills/load-skills.ts";
 import { commandEntries } from "./commands.ts";
 import type { Entry } from "./entries.ts";
 import { nodeActions, nodeEntries, nodeRequestEntries } from "./node-entries.ts";
@@ -23,23 +22,11 @@ import {
   type Hints,
   type Job,
   type SavedPrompt,
-  type SessionRow,
 } from "./sources.ts";
-import { NO_THINGS, thingEntries, type Things } from "./thing-entries.ts";
+import { createSessionSearch, NO_SESSIONS, type KnownSessions } from "./session-search.ts";
+import { loadThings, NO_THINGS, thingEntries, type Things } from "./thing-entries.ts";
 
-/** Sessions that are shown at once. */
-const MOST = 30;
-
-interface Known {
-  /** The newest sessions. */
-  readonly recent: readonly SessionRow[];
-  /** Sessions that were found for the words. */
-  readonly found: readonly SessionRow[];
-  readonly foundFor: string;
-  /** The chat that is open, where it is none of the newest. */
-  readonly open: SessionRow | undefined;
-  /** So many sessions fit beyond those. */
-  readonly beyond: number;
+interface Known extends KnownSessions {
   readonly jobs: readonly Job[];
   readonly agents: readonly Agent[];
   readonly prompts: readonly SavedPrompt[];
@@ -69,11 +56,7 @@ export interface Catalog {
 }
 
 const NOTHING: Known = {
-  recent: [],
-  found: [],
-  foundFor: "",
-  open: undefined,
-  beyond: 0,
+  ...NO_SESSIONS,
   jobs: [],
   agents: [],
   prompts: [],
@@ -89,58 +72,9 @@ const NOTHING: Known = {
 export function createCatalog(context: PageContext): Catalog {
   const { link, router } = context;
   const known = createSignal<Known>(NOTHING);
-  let asked = 0;
   const put = (patch: Partial<Known>): void => known.update((before) => ({ ...before, ...patch }));
 
-  const list = (narrowed: { readonly search: string } | { readonly automation: false }) =>
-    link.request("sessions.list", { limit: MOST, includeDerivedTitles: true, includeGlobal: true, ...narrowed }).catch(() => undefined);
-
-  async function find(words: string): Promise<void> {
-    const mine = (asked += 1);
-    const answer = await list(words === "" ? { automation: false } : { search: words });
-    if (mine !== asked) return;
-    const sessions = answer?.sessions ?? [];
-    const beyond = Math.max(0, (answer?.total ?? 0) - sessions.length);
-    put(words === "" ? { recent: sessions, found: [], foundFor: words, beyond } : { found: sessions, foundFor: words, beyond });
-  }
-
-  /** The newest sessions and the one that is open. A search meanwhile changes nothing of that: what the page is about stays known. */
-  async function loadRecent(): Promise<void> {
-    const mine = (asked += 1);
-    put({ found: [], foundFor: "" });
-    const answer = await list({ automation: false });
-    const recent = answer?.sessions ?? [];
-    put(mine === asked ? { recent, beyond: Math.max(0, (answer?.total ?? 0) - recent.length) } : { recent });
-    const { page, rest } = router.route.value;
-    const [key] = rest;
-    if (page !== "chat" || key === undefined || recent.some((row) => row.key === key)) return put({ open: undefined });
-    const others = await list({ search: key });
-    put({ open: others?.sessions.find((row) => row.key === key) });
-  }
-
-  /** What is not on the first pages of anything: asked after what the palette shows at once. */
-  async function loadThings(): Promise<void> {
-    const add = (part: Partial<Things>): void => put({ things: { ...known.value.things, ...part } });
-    const quiet = <T>(method: string, work: () => Promise<T>, use: (found: T) => void): Promise<void> | undefined =>
-      link.has(method) ? work().then(use, () => undefined) : undefined;
-    await Promise.all([
-      quiet(
-        "skills.status",
-        () => loadSkills(link),
-        ({ lines }) => add({ skills: lines }),
-      ),
-      quiet(
-        "plugins.list",
-        () => link.request("plugins.list", {}),
-        ({ plugins }) => add({ plugins }),
-      ),
-      quiet(
-        "channels.status",
-        () => link.request("channels.status", {}),
-        (channels) => add({ channels }),
-      ),
-    ]);
-  }
+  const { find, loadRecent } = createSessionSearch(context, put);
 
   /** Devices that ask, and nodes: a node that asks as a device is one of those. */
   async function loadPairing(): Promise<Partial<Known>> {
@@ -172,7 +106,7 @@ export function createCatalog(context: PageContext): Catalog {
       quiet(loadPairing(), put),
       ...(link.has("node.list") ? [quiet(link.request("node.list", {}), ({ nodes }) => put({ nodes }))] : []),
     ]);
-    await loadThings();
+    await loadThings(link, (part) => put({ things: { ...known.value.things, ...part } }));
   }
 
   function scope(): Scope | undefined {

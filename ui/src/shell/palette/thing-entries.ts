@@ -1,6 +1,7 @@
 /** Skills, plugins, accounts of channels and devices in the palette: each opens its page. */
 import type { MethodResult } from "openclaw/client";
 import { nameOf as deviceName } from "../../pages/devices/device-facts.ts";
+import { loadSkills } from "../../pages/skills/load-skills.ts";
 import { partsOf, type SkillLine } from "../../pages/skills/skill-facts.ts";
 import { t } from "../../words/words.ts";
 import type { PageContext } from "../context.ts";
@@ -19,6 +20,29 @@ export interface Things {
 }
 
 export const NO_THINGS: Things = { skills: [], plugins: [], channels: undefined, devices: [] };
+
+/** Asked after what the palette shows at once. What this browser may not see, or the gateway does not have, is left out. */
+export async function loadThings(link: PageContext["link"], add: (part: Partial<Things>) => void): Promise<void> {
+  const load = <T>(method: string, work: () => Promise<T>, use: (found: T) => void): Promise<void> | undefined =>
+    link.has(method) ? work().then(use, () => undefined) : undefined;
+  await Promise.all([
+    load(
+      "skills.status",
+      () => loadSkills(link),
+      ({ lines }) => add({ skills: lines }),
+    ),
+    load(
+      "plugins.list",
+      () => link.request("plugins.list", {}),
+      ({ plugins }) => add({ plugins }),
+    ),
+    load(
+      "channels.status",
+      () => link.request("channels.status", {}),
+      (channels) => add({ channels }),
+    ),
+  ]);
+}
 
 export function thingEntries({ router }: PageContext, { skills, plugins, channels, devices }: Things): readonly Entry[] {
   const entry = (icon: Entry["icon"], label: string, hint: string, page: string, parts: readonly string[]): Entry => {

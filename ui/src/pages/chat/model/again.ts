@@ -10,7 +10,8 @@ const ENDINGS: Readonly<Record<string, string>> = { "image/jpeg": "jpg", "image/
 /** All that an entry says. Rejects when it was cut and the rest cannot be had: nobody takes a part for the whole. */
 export async function wholeText(link: Port, sessionKey: string, { seq, content, cut }: ChatEntry): Promise<string> {
   if (!cut) return saidIn(content);
-  if (!link.has("chat.entry")) throw new Error(t("This message is not shown in full, and this gateway does not send the rest. The exported session has all of it."));
+  if (!link.has("chat.entry"))
+    throw new Error(t("This message is not shown in full, and this gateway does not send the rest. The exported session has all of it."));
   const parts: string[] = [];
   for (let from: number | undefined = 0; from !== undefined;) {
     const part: { readonly text: string; readonly next?: number } = await link.request("chat.entry", { sessionKey, seq, from });

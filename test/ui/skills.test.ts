@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Locator, Page, WebSocketRoute } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../harness/gateway-process.ts";
 import { choose } from "./harness/choose.ts";
+import { openFlawed } from "./harness/flawed.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 import { settled } from "./harness/settled.ts";
@@ -147,44 +148,25 @@ describeInBrowser("the page of skills", () => {
     return { page, text, path };
   }
 
-  /** A connection that can break, and that refuses a method of choice. Loads the page again. */
-  async function openFlawed(page: Page) {
-    const flaws = { refused: "", asked: [] as string[] };
-    let current: WebSocketRoute | undefined;
-    await page.routeWebSocket(/./, (socket) => {
-      current = socket;
-      const gateway = socket.connectToServer();
-      socket.onMessage((message) => {
-        const { id, method = "" } = JSON.parse(String(message)) as { readonly id?: string; readonly method?: string };
-        flaws.asked.push(method);
-        const error = { code: "UNAVAILABLE", message: "the file could not be opened" };
-        if (method !== flaws.refused) gateway.send(message);
-        else socket.send(JSON.stringify({ type: "res", id, ok: false, error }));
-      });
-    });
-    await page.reload();
-    return { flaws, drop: () => current?.close({ code: 1001 }) };
-  }
-
   test("the editor stays with what was written while the list lacks the skill, as in the middle of a change from elsewhere, and says why it is not saved", async () => {
     const { page, text, path } = await openEditor("rewritten");
-    const { flaws, drop } = await openFlawed(page);
+    const connection = await openFlawed(page);
     const mine = `${skill("rewritten")}From the page.\n`;
     await text.fill(mine);
     // As another program has it in the middle of writing.
     writeFileSync(path, "");
-    flaws.asked.length = 0;
-    await drop();
-    await expect.poll(() => flaws.asked.filter((method) => method === "skills.status").length).toBe(2);
+    connection.asked.length = 0;
+    await connection.drop();
+    await expect.poll(() => connection.asked.filter((method) => method === "skills.status").length).toBe(2);
     await settled(page);
     expect(await text.inputValue()).toBe(mine);
     await text.press("Control+s");
     await page.getByText(/Not saved: Skill "rewritten" was not found/).waitFor();
     writeFileSync(path, `${skill("rewritten")}From elsewhere.\n`);
-    flaws.refused = "skills.file.get";
+    connection.refuse("skills.file.get");
     await text.press("Control+s");
     await page.getByText("Not saved: The file was changed elsewhere, and it could not be read: The file could not be opened").waitFor();
-    flaws.refused = "";
+    connection.refuse(undefined);
     await text.press("Control+s");
     await page.getByRole("dialog").getByText("From elsewhere.").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Save your version" }).click();

@@ -31,6 +31,12 @@ async function troubles(page: Page, where: string): Promise<readonly string[]> {
   );
 }
 
+/** Words of badges that begin with a small letter: names, such as those of tools, are in a font of their own. */
+async function smallBadges(page: Page, where: string): Promise<readonly string[]> {
+  const texts = await page.locator(".badge:not(.mono)").allInnerTexts();
+  return texts.filter((text) => /^\p{Ll}/u.test(text.trim())).map((text) => `${where}: ${text}`);
+}
+
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
 
 /** Every colour with a layout, and high contrast in both colours. */
@@ -130,6 +136,7 @@ describeInBrowser("accessibility", () => {
       await page.locator(`oc-${path.replace(/[/?].*/, "")}-page`).waitFor();
       await settled(page);
       await examine(path);
+      found.push(...(await smallBadges(page, path)));
     }
     for (const [name, open] of Object.entries(openers)) {
       await page.goto(`${scene.url}/chat/agent%3Amain%3Aweb%3Aempty`);

@@ -38,8 +38,13 @@ export class FolderDialog extends LitElement {
         justify-content: flex-start;
         min-width: 0;
       }
+      .refused {
+        color: var(--bad);
+        overflow-wrap: anywhere;
+      }
       form {
         display: grid;
+        grid-template-columns: minmax(0, 1fr);
         gap: 12px;
       }
       footer {
@@ -107,7 +112,7 @@ export class FolderDialog extends LitElement {
             @input=${() => (this.name = this.box?.value ?? "")}
           />
         </label>
-        <p class="state bad" id="refused" role="alert" ?hidden=${this.refused === undefined}>${this.refused}</p>
+        <p class="refused" id="refused" role="alert" ?hidden=${this.refused === undefined}>${this.refused}</p>
         <footer>
           <button type="button" @click=${cancel}>${t("Cancel")}</button>
           <button class="primary" ?disabled=${this.busy || this.name.trim() === ""}>${asked.yes}</button>

@@ -39,7 +39,8 @@ export function offersOf({ caps, commands }: Pick<NodeRequest, "caps" | "command
   const byWords = Map.groupBy(commands, (command) => wordsOf(command) ?? t`Other: ${command}`);
   const others = caps.filter((cap) => !commands.some((command) => command.startsWith(`${cap}.`)));
   return [
-    ...[...byWords].map(([words, names]) => ({ words, commands: names })),
+    // A command that is not known is named by its words already.
+    ...[...byWords].map(([words, names]) => ({ words, commands: names.filter((command) => wordsOf(command) !== undefined) })),
     ...others.map((cap) => ({ words: wordsOf(`${cap}.`) ?? t`Other: ${cap}`, commands: [] })),
   ];
 }

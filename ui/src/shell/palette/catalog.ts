@@ -94,6 +94,7 @@ export function createCatalog(context: PageContext): Catalog {
     const quiet = <T>(work: Promise<T>, use: (found: T) => void): Promise<void> => work.then(use, () => undefined);
     await Promise.all([
       loadRecent(),
+      loadThings(link, (part) => put({ things: { ...known.value.things, ...part } })),
       quiet(link.request("cron.list", { includeDisabled: true }), ({ jobs }) => put({ jobs })),
       quiet(link.request("agents.list", {}), ({ agents, defaultId, mainKey }) => put({ agents, defaultAgent: defaultId, mainKey })),
       ...(link.has("prompts.list") ? [quiet(link.request("prompts.list", {}), ({ prompts }) => put({ prompts }))] : []),
@@ -106,7 +107,6 @@ export function createCatalog(context: PageContext): Catalog {
       quiet(loadPairing(), put),
       ...(link.has("node.list") ? [quiet(link.request("node.list", {}), ({ nodes }) => put({ nodes }))] : []),
     ]);
-    await loadThings(link, (part) => put({ things: { ...known.value.things, ...part } }));
   }
 
   function scope(): Scope | undefined {

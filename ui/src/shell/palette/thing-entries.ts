@@ -21,7 +21,7 @@ export interface Things {
 
 export const NO_THINGS: Things = { skills: [], plugins: [], channels: undefined, devices: [] };
 
-/** Asked after what the palette shows at once. What this browser may not see, or the gateway does not have, is left out. */
+/** What this browser may not see, or the gateway does not have, is left out. */
 export async function loadThings(link: PageContext["link"], add: (part: Partial<Things>) => void): Promise<void> {
   const load = <T>(method: string, work: () => Promise<T>, use: (found: T) => void): Promise<void> | undefined =>
     link.has(method) ? work().then(use, () => undefined) : undefined;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDevice } from "../harness/auth.ts";
 import { visit } from "../harness/device-client.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
-import { openRichScene } from "./harness/rich.ts";
+import { ensureApproval, openRichScene } from "./harness/rich.ts";
 import type { Scene } from "./harness/scene.ts";
 import { settled } from "./harness/settled.ts";
 
@@ -77,6 +77,7 @@ describeInBrowser("the command palette", () => {
   });
 
   test("a waiting approval is first; it is opened, and not decided", async () => {
+    await ensureApproval(scene);
     const page = await openPalette("overview");
     await expect.poll(() => chosen(page).textContent()).toContain("Review approval");
     await page.keyboard.press("Enter");

@@ -26,6 +26,9 @@ export const pairedFields = { createdAtMs: moment(), approvedAtMs: moment() };
 export const DevicePairRequestSchema = closed({
   requestId: filled(),
   ...deviceFields,
+  /** Of a node: what it offers. It may offer something else once it is paired. */
+  caps: maybe(texts()),
+  commands: maybe(texts()),
   silent: maybe(flag()),
   isRepair: maybe(flag()),
   ts: moment(),

@@ -2,13 +2,14 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { openFlawed } from "./harness/flawed.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 
 let scene: Scene;
 beforeAll(async () => {
   scene = await openScene({
     model: "mock",
-    prepare: (_, workspace) => ["SOUL.md", "USER.md", "TOOLS.md"].forEach((name) => writeFileSync(join(workspace, name), "Be kind.\n")),
+    prepare: (_, workspace) => ["SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md"].forEach((name) => writeFileSync(join(workspace, name), "Be kind.\n")),
   });
 });
 afterEach(() => Promise.all(scene.browser.contexts().map((window) => window.close())));
@@ -73,6 +74,22 @@ test("a file that changed while it was edited shows both versions; nothing is ov
   const list = page.getByRole("list", { name: "Versions, newest first" });
   await list.getByRole("button").nth(1).click();
   await page.getByRole("region", { name: "Changed lines" }).getByText("Theirs.").waitFor();
+});
+
+test("a file that changed and cannot be read says why it is not saved, and what was written stays", async () => {
+  const { page, text, choose, onDisk, write } = await open("IDENTITY.md");
+  const connection = await openFlawed(page);
+  await choose();
+  await text.fill("Mine.\n");
+  write("Theirs.\n");
+  connection.refuse("agents.files.get");
+  await save(page);
+  await page.getByText("IDENTITY.md was not saved. It was changed elsewhere, and it could not be read: The file could not be opened").waitFor();
+  expect([await text.inputValue(), onDisk()]).toEqual(["Mine.\n", "Theirs.\n"]);
+  connection.refuse(undefined);
+  await save(page);
+  await page.getByRole("dialog").getByRole("button", { name: "Save your version" }).click();
+  await expect.poll(onDisk).toBe("Mine.\n");
 });
 
 test("what was written and not saved is there after a reload, and does not overwrite what came in between", async () => {

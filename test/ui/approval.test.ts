@@ -62,6 +62,22 @@ test("one that is denied says so on its card, and the agent goes on", async () =
   expect(existsSync(join(scene.workspace, "denied"))).toBe(false);
 });
 
+test("a job that waits for approval is known by its name in other chats", async () => {
+  const page = await scene.open(session("beside"));
+  const plans = [{ tool: "exec", args: JSON.stringify({ command: "echo from-a-job # @say=It ran." }) }, { say: "I asked." }];
+  await fetch(`${scene.modelUrl}/next`, { method: "POST", body: JSON.stringify(plans) });
+  const { stdout } = scene.cli("cron", "add", "--name", "Water the plants", "--every", "1d", "--message", "water them", "--json");
+  const { id } = JSON.parse(stdout) as { readonly id: string };
+  scene.cli("cron", "run", id);
+  const note = page.getByText("1 request is waiting for approval in");
+  await note.waitFor();
+  await expect.poll(() => note.getByRole("link").textContent()).toBe("Cron: Water the plants");
+  await note.getByRole("link").click();
+  await page.getByRole("button", { name: "Deny" }).click();
+  await note.waitFor({ state: "detached" });
+  scene.cli("cron", "rm", id);
+});
+
 test("Enter never allows; what is dangerous is marked; what always means is read before it counts", async () => {
   const page = await scene.open(session("enter"));
   await ask(page, "rm -rf nothing-there # @say=You did not allow it either.");

@@ -38,9 +38,9 @@ const codes = (): number => said().filter((text) => text.includes("Pairing code"
 test("an account is stopped, says so here and on the overview, and is started again", async () => {
   const page = await scene.open("channels/telegram/main");
   const main = card(page, "main");
-  await main.getByText("connected", { exact: true }).waitFor();
+  await main.locator(".badge", { hasText: /^Connected$/ }).waitFor();
   await main.getByRole("button", { name: "Stop telegram main" }).click();
-  await main.getByText("stopped manually", { exact: true }).waitFor();
+  await main.locator(".badge", { hasText: /^Stopped manually$/ }).waitFor();
   await main.getByText("Outgoing messages wait").waitFor();
   await expect.poll(() => telegram.polling, PATIENCE).toBe(false);
   expect(await main.getByRole("button", { name: "Stop telegram main" }).count()).toBe(0);
@@ -48,15 +48,17 @@ test("an account is stopped, says so here and on the overview, and is started ag
   await overview.locator("[aria-labelledby=health]").getByText("Stopped manually", { exact: true }).waitFor();
   await overview.getByText("Start it with: bin/openclaw channels start").waitFor();
   await main.getByRole("button", { name: "Start telegram main" }).click();
-  await main.getByText("connected", { exact: true }).waitFor();
+  await main.locator(".badge", { hasText: /^Connected$/ }).waitFor();
   await main.getByRole("button", { name: "Restart telegram main" }).click();
-  await main.getByText("connected", { exact: true }).waitFor();
+  await main.locator(".badge", { hasText: /^Connected$/ }).waitFor();
   await expect.poll(() => telegram.polling, PATIENCE).toBe(true);
 });
 
 test("a sender is approved, is on the account's list with the reason, and is a stranger once removed", async () => {
   const page = await scene.open("channels/telegram/main");
-  await card(page, "main").getByText("connected", { exact: true }).waitFor();
+  await card(page, "main")
+    .locator(".badge", { hasText: /^Connected$/ })
+    .waitFor();
   const before = codes();
   telegram.say("hello");
   await expect.poll(codes, PATIENCE).toBe(before + 1);
@@ -84,7 +86,7 @@ test("an error stands once on its card, and a list that lets everybody in warns"
   expect(await everyone.getAttribute("class")).toContain("warn");
   await broken.getByText("What to do:").waitFor();
   await page.getByRole("button", { name: "Check connections" }).click();
-  await broken.getByText("failed", { exact: true }).waitFor();
+  await broken.getByText("Failed", { exact: true }).waitFor();
   expect(await broken.locator(".note").count()).toBe(1);
   expect(await broken.locator(".why").count()).toBe(0);
   await broken.getByRole("button", { name: "Start telegram broken" }).waitFor();
@@ -111,4 +113,19 @@ test("the configuration is as it was: nothing of this is written to it", () => {
   const { channels } = JSON.parse(readFileSync(scene.place.configPath, "utf8")) as { channels: { telegram: { enabled: boolean; accounts: object } } };
   expect(channels.telegram.enabled).toBe(true);
   expect(Object.keys(channels.telegram.accounts)).toEqual(["main", "broken"]);
+});
+
+test("a German reader gets troubles in German, and what the gateway refuses in its words is marked as such", async () => {
+  const page = await (await scene.window({ locale: "de-AT" })).newPage();
+  await page.goto(scene.link());
+  await page.getByRole("link", { name: "Übersicht" }).click();
+  await page
+    .getByText(/Das beheben und dann mit \S*openclaw channels status --probe prüfen\.|Die Verbindung wird automatisch wiederhergestellt\./)
+    .first()
+    .waitFor();
+  expect(await page.getByText(/Fix this, then run|It reconnects automatically/).count()).toBe(0);
+  await page.goto(`${scene.url}/skills?add=install`);
+  await page.getByLabel("Quelle").fill("/nothing/is/here");
+  await page.getByLabel("Quelle").press("Enter");
+  await page.getByText(/^Das Gateway meldet: /).waitFor();
 });

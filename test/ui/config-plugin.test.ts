@@ -108,7 +108,7 @@ test("a plugin that is turned on has a section of its own, with the same errors 
   await page
     .locator("oc-config-secret")
     .filter({ has: berth(page) })
-    .getByText("set", { exact: true })
+    .getByText("Set", { exact: true })
     .waitFor();
   await page.getByRole("button", { name: "Text", exact: true }).click();
   const text = await page.getByRole("textbox", { name: "Configuration as JSON5" }).inputValue();

@@ -72,7 +72,7 @@ test("a secret is never shown; a new one can be written, is not kept in the brow
   const page = await scene.open("config?section=talk");
   const secret = page.getByLabel("New value for API key");
   await secret.waitFor();
-  expect(await page.locator("oc-config-secret").getByText("set", { exact: true }).count()).toBe(1);
+  expect(await page.locator("oc-config-secret").getByText("Set", { exact: true }).count()).toBe(1);
   await secret.fill("the-second-secret");
   await page.getByText("new, not saved yet").waitFor();
   await page.getByText("Valid", { exact: true }).waitFor();
@@ -84,7 +84,7 @@ test("a secret is never shown; a new one can be written, is not kept in the brow
   await save(page);
   expect(held().talk.apiKey).toBe("the-second-secret");
   expect(file()).toContain(scene.token);
-  await page.locator("oc-config-secret").getByText("set", { exact: true }).waitFor();
+  await page.locator("oc-config-secret").getByText("Set", { exact: true }).waitFor();
   expect(await secret.inputValue()).toBe("");
 });
 

@@ -169,4 +169,40 @@ describeInBrowser("the list of conversations", () => {
     };
     await expect.poll(scrolled, SOON).toBe(1);
   });
+
+  test("a name that is refused stays where it was typed, with the reason", async () => {
+    const page = await scene.open(`chat/${encodeURIComponent(key("garden"))}`);
+    await act(page, "Garden", "Move to folder…");
+    const dialog = page.getByRole("dialog", { name: "Move to folder" });
+    const box = dialog.getByLabel("New folder").or(dialog.getByLabel("Name of the folder"));
+    await box.fill("Bad\u0007name");
+    await dialog.getByRole("button", { name: "Create and move" }).click();
+    await dialog.getByRole("alert").getByText("non-printable characters").waitFor();
+    expect(await box.inputValue()).toBe("Bad\u0007name");
+    await box.fill("Good name");
+    await dialog.getByRole("button", { name: "Create and move" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await list(page)
+      .getByRole("button", { name: /^Good name/ })
+      .waitFor();
+
+    const label = page.getByLabel("Name of the conversation");
+    await page.getByRole("button", { name: "Garden to plan, rename" }).click();
+    await label.fill("Bad\u0007name");
+    await label.press("Enter");
+    await page
+      .getByText(/non-printable characters/)
+      .first()
+      .waitFor();
+    await expect.poll(() => label.inputValue()).toBe("Bad\u0007name");
+    await label.press("Escape");
+    await page.getByRole("heading", { name: "Garden to plan" }).waitFor();
+    await list(page)
+      .getByRole("button", { name: /^Good name/ })
+      .click();
+    await act(page, "Garden", "Take out of folder");
+    await list(page)
+      .getByRole("button", { name: /^Good name/ })
+      .waitFor({ state: "detached" });
+  });
 });

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { openTestStore } from "../harness/program.ts";
 import { line, said, seedSession } from "../harness/seeded-session.ts";
 import { choose } from "./harness/choose.ts";
+import { openFlawed } from "./harness/flawed.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
 import { settled } from "./harness/settled.ts";
@@ -218,6 +219,29 @@ describeInBrowser("the memory page", () => {
     await article(page, "memory/Plans.md").getByRole("heading", { name: "Plans", exact: true }).waitFor();
     expect(readFileSync(file("memory/Plans.md"), "utf8")).toBe("# Plans\n\nPaint the fence.\n");
     await page.getByRole("navigation", { name: "Notes" }).getByRole("link", { name: "Plans.md" }).waitFor();
+  });
+
+  test("the editor stays with what was written while the list lacks the note, and says why it is not saved", async () => {
+    const page = await scene.open("memory");
+    await article(page, "MEMORY.md").waitFor();
+    const connection = await openFlawed(page);
+    await page.getByRole("button", { name: "Edit" }).click();
+    const editor = page.getByRole("textbox", { name: "Text of MEMORY.md" });
+    await editor.fill("# Mine\n");
+    rmSync(file("MEMORY.md"));
+    connection.asked.length = 0;
+    await connection.drop();
+    await page.getByRole("navigation", { name: "Notes" }).getByRole("link", { name: "MEMORY.md" }).waitFor({ state: "detached" });
+    await settled(page);
+    expect(await editor.inputValue()).toBe("# Mine\n");
+    writeFileSync(file("MEMORY.md"), "# Theirs\n");
+    connection.refuse("memory.notes.get");
+    await editor.press("Control+s");
+    await page.getByText("MEMORY.md was not saved. It was changed elsewhere, and it could not be read: The file could not be opened").waitFor();
+    connection.refuse(undefined);
+    await editor.press("Control+s");
+    await page.getByRole("dialog").getByRole("button", { name: "Save your version" }).click();
+    await expect.poll(() => readFileSync(file("MEMORY.md"), "utf8")).toBe("# Mine\n");
   });
 
   test("a note that changed while it was edited shows both versions, and each can be kept", async () => {

@@ -36,14 +36,18 @@ describeInBrowser("the page of nodes", () => {
   /** What is in it stands beside its frame. */
   const inspector = (page: Page): Locator => page.locator("oc-inspector");
   /** A node on another machine, which asks to be approved. */
-  async function ask(displayName: string, device = createDevice()) {
+  async function ask(
+    displayName: string,
+    device = createDevice(),
+    offers: { readonly commands: string[]; readonly caps?: string[] } = { commands: ["system.which"] },
+  ) {
     const how = {
       device,
       token: TOKEN,
       role: "node",
       scopes: [],
       from: "203.0.113.9",
-      params: { client: { ...CLIENT, displayName }, commands: ["system.which"] },
+      params: { client: { ...CLIENT, displayName }, ...offers },
     };
     await using refused = await visit(wsUrl, how);
     expect(refused.answer.error).toMatchObject({ code: "NOT_PAIRED" });
@@ -70,6 +74,23 @@ describeInBrowser("the page of nodes", () => {
       await once(child, "close");
     }
     await page.getByRole("row").getByText("Offline").waitFor();
+  });
+
+  test("a request says in plain words what the machine could be asked to do, here and in the question of the palette", async () => {
+    const page = await open("nodes");
+    await ask("Porch", createDevice(), { commands: ["system.run", "camera.snap", "coffee.make"], caps: ["camera", "location"] });
+    const card = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "Porch" }) });
+    const words = ["Run programs on it", "Take pictures and videos with its cameras", "Other: coffee.make", "Tell where it is"];
+    for (const text of words) await card.getByRole("listitem").getByText(text).waitFor();
+    await card.getByText("camera.snap").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Search or run" }).fill("approve node porch");
+    await page.getByRole("option", { name: /^Approve node Porch…/ }).click();
+    const question = page.getByRole("dialog").filter({ hasText: "Approve node Porch?" });
+    for (const text of words) await question.getByRole("listitem").getByText(text).waitFor();
+    await question.getByRole("button", { name: "Cancel" }).click();
+    await card.getByRole("button", { name: "Reject Porch" }).click();
+    await card.waitFor({ state: "detached" });
   });
 
   test("a request appears while the page is open, is on the overview, and is approved with the keyboard; another is rejected on a phone", async () => {

@@ -92,7 +92,7 @@ test("the route tester says which agent answers and which binding decided", asyn
 
 test("the device list marks this browser, and a login link lets another one in", async () => {
   const page = await scene.open("devices");
-  await page.getByText("this browser", { exact: true }).waitFor();
+  await page.getByText("This browser", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Create sign-in link" }).click();
   await page.getByRole("textbox", { name: "Sign-in link" }).waitFor();
   const address = await page.getByRole("textbox", { name: "Sign-in link" }).inputValue();
@@ -100,8 +100,8 @@ test("the device list marks this browser, and a login link lets another one in",
   await other.goto(address);
   await other.locator("oc-menu").waitFor();
   await other.goto(`${scene.url}/devices`);
-  await other.getByText("this browser", { exact: true }).waitFor();
-  expect(await other.getByText("this browser", { exact: true }).count()).toBe(1);
+  await other.getByText("This browser", { exact: true }).waitFor();
+  expect(await other.getByText("This browser", { exact: true }).count()).toBe(1);
   expect(await other.locator("oc-devices-page").getByRole("row").count()).toBeGreaterThanOrEqual(3);
 });
 

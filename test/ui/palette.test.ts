@@ -3,8 +3,41 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDevice } from "../harness/auth.ts";
 import { visit } from "../harness/device-client.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
-import { openRichScene } from "./harness/rich.ts";
+import { ensureApproval, openRichScene } from "./harness/rich.ts";
 import type { Scene } from "./harness/scene.ts";
+import { settled } from "./harness/settled.ts";
+
+/** Keeps the page's next answers of a method back until `release`. Loads the page again. `answered` resolves when a request with these words is answered. */
+async function holdAnswer(page: Page, method: string) {
+  const released = Promise.withResolvers<void>();
+  const names = new Map<string, string>();
+  const answers: string[] = [];
+  await page.routeWebSocket(/./, (socket) => {
+    const gateway = socket.connectToServer();
+    socket.onMessage((message) => {
+      const frame = JSON.parse(String(message)) as { readonly type: string; readonly id?: string; readonly method?: string };
+      if (frame.type === "req" && frame.id !== undefined) names.set(frame.id, `${frame.method} ${String(message)}`);
+      gateway.send(message);
+    });
+    gateway.onMessage((message) => {
+      const { type, id = "" } = JSON.parse(String(message)) as { readonly type: string; readonly id?: string };
+      const name = type === "res" ? (names.get(id) ?? "") : "";
+      const deliver = (): void => socket.send(message);
+      if (name.startsWith(`${method} `)) void released.promise.then(deliver);
+      else {
+        deliver();
+        answers.push(name);
+      }
+    });
+  });
+  await page.reload();
+  return {
+    release: () => released.resolve(),
+    async answered(name: string, words: string): Promise<void> {
+      await expect.poll(() => answers.some((one) => one.startsWith(`${name} `) && one.includes(`"${words}"`))).toBe(true);
+    },
+  };
+}
 
 describeInBrowser("the command palette", () => {
   let scene: Scene;
@@ -44,6 +77,7 @@ describeInBrowser("the command palette", () => {
   });
 
   test("a waiting approval is first; it is opened, and not decided", async () => {
+    await ensureApproval(scene);
     const page = await openPalette("overview");
     await expect.poll(() => chosen(page).textContent()).toContain("Review approval");
     await page.keyboard.press("Enter");
@@ -96,6 +130,7 @@ describeInBrowser("the command palette", () => {
     await option(page, /^Rename to “By rail”/).waitFor();
     await page.keyboard.press("Enter");
     await page.getByText("“Train to Trieste” renamed to “By rail”").waitFor();
+    await page.getByRole("heading", { name: "By rail" }).waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByRole("heading", { name: "Train to Trieste" }).waitFor();
 
@@ -120,6 +155,37 @@ describeInBrowser("the command palette", () => {
     ] as const) {
       const [file] = await Promise.all([page.waitForEvent("download"), act(words, entry)]);
       expect(file.suggestedFilename().endsWith(ending)).toBe(true);
+    }
+  });
+
+  test("what the page is about stays known while one types before all is answered", async () => {
+    const page = await openPalette(`chat/${encodeURIComponent("agent:main:web:trip")}`);
+    const about = page.getByRole("button", { name: /not only in Train to Trieste/ });
+    await page.keyboard.press("Escape");
+    const slow = await holdAnswer(page, "cron.list");
+    await page.getByRole("heading", { name: "Train to Trieste" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await about.waitFor();
+    await input(page).fill("compact");
+    await slow.answered("sessions.list", "compact");
+    slow.release();
+    await settled(page);
+    expect(await about.count()).toBe(1);
+    await option(page, /^Compact history/).waitFor();
+  });
+
+  test("skills, plugins, accounts of channels and devices are found by name and open their pages", async () => {
+    const page = await openPalette("overview");
+    for (const [words, name, address] of [
+      ["invoice-check", /^invoice-check Skill$/, /\/skills\/invoice-check$/],
+      ["weather", /^Weather Plugin$/, /\/plugins\/weather$/],
+      ["telegram", /^Telegram Channel$/, /\/channels\/telegram\/default$/],
+      ["chrom", /^.*Chrom.* Device$/, /\/devices\/[0-9a-f]+$/],
+    ] as const) {
+      await input(page).fill(words);
+      await option(page, name).click();
+      await page.waitForURL(address);
+      await page.keyboard.press("Control+k");
     }
   });
 

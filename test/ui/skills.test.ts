@@ -4,8 +4,10 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../harness/gateway-process.ts";
 import { choose } from "./harness/choose.ts";
+import { openFlawed } from "./harness/flawed.ts";
 import { describeInBrowser } from "./harness/in-browser.ts";
 import { openScene, type Scene } from "./harness/scene.ts";
+import { settled } from "./harness/settled.ts";
 
 const skill = (name: string, more = ""): string => `---\nname: ${name}\ndescription: About ${name}.\n${more}---\n\nDo it.\n`;
 const NEEDS = 'metadata: {openclaw: {primaryEnv: "LAB_KEY", requires: {bins: ["tool-of-nobody"], env: ["LAB_KEY", "LAB_URL"]}}}\n';
@@ -134,6 +136,41 @@ describeInBrowser("the page of skills", () => {
     await page.getByRole("dialog").getByText("From elsewhere.").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Save your version" }).click();
     await expect.poll(() => readFileSync(path, "utf8")).toBe(`${better}From the page.\n`);
+  });
+
+  /** Another skill than those of the other tests, open in the editor. */
+  async function openEditor(name: string): Promise<{ readonly page: Page; readonly text: Locator; readonly path: string }> {
+    const path = join(scene.place.stateDir, `skills/${name}/SKILL.md`);
+    put(path, skill(name));
+    const page = await scene.open(`skills/${name}?file`);
+    const text = page.getByRole("textbox", { name: "SKILL.md" });
+    await expect.poll(() => text.inputValue()).toContain(`About ${name}.`);
+    return { page, text, path };
+  }
+
+  test("the editor stays with what was written while the list lacks the skill, as in the middle of a change from elsewhere, and says why it is not saved", async () => {
+    const { page, text, path } = await openEditor("rewritten");
+    const connection = await openFlawed(page);
+    const mine = `${skill("rewritten")}From the page.\n`;
+    await text.fill(mine);
+    // As another program has it in the middle of writing.
+    writeFileSync(path, "");
+    connection.asked.length = 0;
+    await connection.drop();
+    await expect.poll(() => connection.asked.filter((method) => method === "skills.status").length).toBe(2);
+    await settled(page);
+    expect(await text.inputValue()).toBe(mine);
+    await text.press("Control+s");
+    await page.getByText(/Not saved: Skill "rewritten" was not found/).waitFor();
+    writeFileSync(path, `${skill("rewritten")}From elsewhere.\n`);
+    connection.refuse("skills.file.get");
+    await text.press("Control+s");
+    await page.getByText("Not saved: The file was changed elsewhere, and it could not be read: The file could not be opened").waitFor();
+    connection.refuse(undefined);
+    await text.press("Control+s");
+    await page.getByRole("dialog").getByText("From elsewhere.").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Save your version" }).click();
+    await expect.poll(() => readFileSync(path, "utf8")).toBe(mine);
   });
 
   test("a bundled skill can be read and not changed; a phone shows the details as a sheet", async () => {

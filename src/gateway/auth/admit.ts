@@ -5,6 +5,7 @@ import { verifyDevice } from "./devices/identity.ts";
 import { scopesFor } from "./devices/grants.ts";
 import { ORIGIN_REFUSED, isControlUi, isWebchat, originRefused } from "./peer/origin.ts";
 import type { Pairing } from "./devices/pairing.ts";
+import { boundedOffers } from "./devices/records.ts";
 import type { Peer } from "./peer/peer.ts";
 import { printableName } from "../../base/printable.ts";
 
@@ -198,7 +199,8 @@ const paired: Check = async (attempt) => {
     clientMode,
     remoteIp: peer.ip,
   };
-  const entry = await deps.pairing.enter({ deviceId: device.id, publicKey, info, role, scopes: params.scopes ?? [], local: peer.local });
+  const offers = role === "node" ? boundedOffers(params.caps, params.commands) : undefined;
+  const entry = await deps.pairing.enter({ deviceId: device.id, publicKey, info, role, scopes: params.scopes ?? [], offers, local: peer.local });
   if (!entry.ok) return refused("pairing required", "NOT_PAIRED", entry.requestId === undefined ? {} : { requestId: entry.requestId });
   attempt.issued = entry.issued;
   return undefined;

@@ -204,6 +204,24 @@ const CONFIG = {
   tools: { exec: { host: "gateway", security: "full", ask: "always" } },
 };
 
+const connectClient = (scene: Scene): Promise<BenchClient> =>
+  connectBench({
+    url: scene.url.replace("http", "ws"),
+    token: scene.token,
+    protocol: 3,
+    clientId: "gateway-client",
+    clientMode: "backend",
+    device: createDevice(),
+  });
+
+/** A command waits for a decision for two minutes: where the tests before took longer, another one is asked for. */
+export async function ensureApproval(scene: Scene): Promise<void> {
+  const client = await connectClient(scene);
+  const { approvals } = (await client.request("exec.approval.list", {})) as { readonly approvals: readonly unknown[] };
+  if (approvals.length === 0) await askForCommand(scene, client);
+  client.close();
+}
+
 export async function openRichScene(options: SceneOptions = {}): Promise<Scene> {
   const api = await openRefusingApi("Unauthorized");
   const scene = await openScene({
@@ -229,14 +247,7 @@ export async function openRichScene(options: SceneOptions = {}): Promise<Scene> 
       await options.prepare?.(place, workspace);
     },
   });
-  const client = await connectBench({
-    url: scene.url.replace("http", "ws"),
-    token: scene.token,
-    protocol: 3,
-    clientId: "gateway-client",
-    clientMode: "backend",
-    device: createDevice(),
-  });
+  const client = await connectClient(scene);
   for (const story of STORIES) await tell(scene, client, story);
   await askForCommand(scene, client);
   await addNodes(client);

@@ -1,8 +1,10 @@
+import { t } from "../words/words.ts";
+
 /** The answer of a request to the browser's database. */
 export function answered<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.addEventListener("success", () => resolve(request.result));
-    request.addEventListener("error", () => reject(request.error ?? new Error("the browser's database failed")));
+    request.addEventListener("error", () => reject(request.error ?? new Error(t("The browser’s storage failed."))));
   });
 }
 
@@ -10,7 +12,7 @@ export function answered<T>(request: IDBRequest<T>): Promise<T> {
 export function written(transaction: IDBTransaction): Promise<void> {
   return new Promise((resolve, reject) => {
     transaction.addEventListener("complete", () => resolve());
-    transaction.addEventListener("abort", () => reject(transaction.error ?? new Error("the browser's database failed")));
+    transaction.addEventListener("abort", () => reject(transaction.error ?? new Error(t("The browser’s storage failed."))));
   });
 }
 

@@ -1,4 +1,5 @@
 import { loadWebDevice, type DeviceIdentity } from "openclaw/client";
+import { t } from "../words/words.ts";
 import { browserKeys } from "./keys.ts";
 
 /** This browser's own identity; undefined where a browser cannot have one. */
@@ -21,7 +22,7 @@ interface Grant {
 
 /** Trades a one-time code for a token of this browser's own. */
 export async function redeem(code: string, device: DeviceIdentity | undefined): Promise<Grant> {
-  if (!device) throw new Error("a login link needs HTTPS or an address on this machine (localhost); paste the gateway's token instead");
+  if (!device) throw new Error(t("A sign-in link needs HTTPS or an address on this machine (localhost). Enter the gateway’s token instead."));
   const response = await fetch(new URL("__openclaw/login", document.baseURI), {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -30,7 +31,7 @@ export async function redeem(code: string, device: DeviceIdentity | undefined): 
   const answer = (await response.json().catch(() => ({}))) as Partial<Grant> & { readonly error?: string };
   const { role, scopes, deviceToken } = answer;
   if (response.ok && role !== undefined && scopes && deviceToken !== undefined) return { role, scopes, deviceToken };
-  throw new Error(answer.error ?? `the login link was refused (${response.status})`);
+  throw new Error(answer.error ?? t`The sign-in link was refused (${response.status}).`);
 }
 
 /** What to type on the gateway's machine to run its program; undefined where the gateway does not name it. */

@@ -20,7 +20,7 @@ test("what a lost connection, a timeout and a gateway that stopped mean is said 
 
 test("why the gateway ended a connection, and what it refused, is said as the gateway says it", () => {
   expect(failureText(failed("the connection to the gateway was closed (1008: slow consumer)", { details: { closeCode: 1008, reason: "slow consumer" } }))).toBe(
-    "The connection to the gateway was closed (1008: slow consumer)",
+    "The gateway closed the connection (1008: slow consumer).",
   );
   expect(failureText(failed("label already in use: a", { details: { method: "sessions.patch" } }))).toBe("Label already in use: a");
 });

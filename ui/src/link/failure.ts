@@ -1,4 +1,5 @@
-import { t } from "../words/words.ts";
+import { capital } from "../base/capital.ts";
+import { language, t } from "../words/words.ts";
 import { isAction } from "./actions.ts";
 
 interface Refused {
@@ -25,13 +26,21 @@ const isUnknown = ({ details }: Refused): boolean => (details?.details as { read
 export function failureText(error: unknown): string {
   const { message: text, code, details } = refused(error);
   if (isUnknown(refused(error))) return t("The gateway stopped while doing this. It may have been done: check before you try again.");
-  if (code === "TIMEOUT" && details?.method !== undefined) {
-    return isAction(details.method)
+  if (code === "TIMEOUT") {
+    return isAction(details?.method ?? "")
       ? t("The gateway did not answer in time. It may have done it: check before you try again.")
       : t("The gateway did not answer in time. Try again.");
   }
-  if (details?.closeCode !== undefined && GONE.has(details.closeCode)) return t("The connection was lost before the gateway answered.");
-  return text === "" ? t("unknown error") : text.charAt(0).toUpperCase() + text.slice(1);
+  if (code === "CANCELLED") return t("This was cancelled. It may have been done: check before you try again.");
+  if (details?.closeCode !== undefined) {
+    const { closeCode, reason } = details;
+    if (GONE.has(closeCode)) return t("The connection was lost before the gateway answered.");
+    return t`The gateway closed the connection (${reason ? `${closeCode}: ${reason}` : closeCode}).`;
+  }
+  if (code === "OVERLOADED" && details?.protocolCode === undefined) return t("Too many requests are waiting for the connection. Try again when it is back.");
+  if (text === "") return t("unknown error");
+  // What the gateway says is in English: readers of other languages see whose words they are.
+  return details?.protocolCode !== undefined && language !== "en" ? t`The gateway reports: ${capital(text)}` : capital(text);
 }
 
 /** True when this browser has to be approved first. */

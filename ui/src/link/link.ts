@@ -2,6 +2,7 @@ import type { EventName, EventPayload, HelloOk, MethodName, MethodParams, Method
 import { randomId } from "../base/random-id.ts";
 import { createSignal, type Signal } from "../base/signal.ts";
 import { isAction } from "./actions.ts";
+import { createHeldChanges, type HeldChanges, type Resent } from "./held-changes.ts";
 import { browserTokens, onForeignTokens } from "./introduction.ts";
 import { enter, hangUp, keptToken, leave, type Line } from "./line.ts";
 import { createListeners } from "./listeners.ts";
@@ -15,6 +16,8 @@ export interface Link {
   readonly state: Signal<LinkState>;
   /** Of the last connection; undefined before the first. */
   readonly hello: HelloOk | undefined;
+  /** So many changes of conversations are not answered yet. Without a connection they wait, also over a reload. */
+  readonly held: Signal<number>;
   /** True when the gateway answers the method and this browser may call it. */
   has(method: string): boolean;
   may(scope: string): boolean;
@@ -23,12 +26,21 @@ export interface Link {
   on<E extends EventName>(event: E, listener: (payload: EventPayload<E>) => void): Disposable;
   /** Called at each connection, and when events were missed: load what is shown again. */
   onFresh(listener: () => void): Disposable;
+  /** Loads what is shown again: it was changed from another part of the page. */
+  refresh(): void;
+  /** Called when changes that an earlier page left were sent. */
+  onResent(listener: (resent: Resent) => void): void;
   login(credentials: Credentials): Promise<void>;
   /** Tries now instead of waiting. */
   retry(): void;
   /** Every tab of this browser is out from now on. */
   logout(): void;
 }
+
+/** Other gateways take no key where it is not documented. */
+const takesKeys = ({ hello }: Line): boolean => hello?.features.methods.includes("chat.page") ?? true;
+
+const notConnected = (): Error => new Error(t("The page is not connected to the gateway."));
 
 const LEFT = t("This browser was signed out. Sign in again.");
 
@@ -56,6 +68,14 @@ function followPage(line: Line): void {
   });
 }
 
+/** Sends with the first connection what an earlier page of this browser left. Then everything is loaded again: it may have been read before. */
+async function sendLeft(line: Line, held: HeldChanges, connected: Promise<void>): Promise<Resent> {
+  await connected;
+  const resent = takesKeys(line) ? await held.resend() : { done: 0, failed: [] };
+  if (resent.done > 0) line.listeners.tellFresh();
+  return resent;
+}
+
 /** `forget` is called when this browser is put out, or logs out: what others must not find has to go. */
 export function createLink({ forget }: { readonly forget: () => void }): Link {
   const state = createSignal<LinkState>({ kind: "starting" });
@@ -64,7 +84,10 @@ export function createLink({ forget }: { readonly forget: () => void }): Link {
     state,
     listeners,
     tokens: browserTokens(),
-    forget,
+    forget() {
+      held.clear();
+      forget();
+    },
     client: undefined,
     hello: undefined,
     device: undefined,
@@ -72,23 +95,40 @@ export function createLink({ forget }: { readonly forget: () => void }): Link {
     turn: 0,
     timer: undefined,
   };
+  const connected = (): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const listening = listeners.onFresh(() => {
+      listening[Symbol.dispose]();
+      resolve();
+    });
+    return promise;
+  };
+  const held = createHeldChanges({
+    request: (params, options) => line.client?.request("sessions.patch", params, options) ?? Promise.reject(notConnected()),
+    isOpen: () => state.value.kind === "open",
+    connected,
+  });
+  const resent = sendLeft(line, held, connected());
   onForeignTokens(() => void followTabs(line));
   followPage(line);
   return {
     state,
+    held: held.count,
+    onResent: (listener) => void resent.then(listener),
     get hello() {
       return line.hello;
     },
     has: (method) => line.hello?.features.methods.includes(method) ?? false,
     may: (scope) => line.hello?.auth?.scopes.some((held) => held === scope || held === "operator.admin") ?? true,
     request(method, params, options) {
-      if (!line.client) return Promise.reject(new Error("not connected"));
-      // Other gateways take no key where it is not documented.
-      const isKept = isAction(method) && line.hello?.features.methods.includes("chat.page") === true;
+      const isKept = isAction(method) && takesKeys(line);
+      if (isKept && method === "sessions.patch") return held.send(params as MethodParams<"sessions.patch">, options) as Promise<MethodResult<typeof method>>;
+      if (!line.client) return Promise.reject(notConnected());
       return line.client.request(method, isKept ? Object.assign({ idempotencyKey: randomId() }, params) : params, options);
     },
     on: listeners.on,
     onFresh: listeners.onFresh,
+    refresh: listeners.tellFresh,
     login: (credentials) => enter(line, credentials),
     retry: () => void enter(line, line.secret),
     logout: () => void leave(line, { kind: "login" }),

@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
+import { plural } from "../base/figures.ts";
 import { Watch } from "../base/signal.ts";
 import { icon } from "../look/icons.ts";
 import { sheet } from "../look/sheet.ts";
@@ -30,6 +31,7 @@ export class ConnectionBar extends LitElement {
   link!: Link;
   @state() private now = Date.now();
   private readonly connection = new Watch(this, () => this.link.state);
+  private readonly held = new Watch(this, () => this.link.held);
   private timer: ReturnType<typeof setInterval> | undefined;
 
   override connectedCallback(): void {
@@ -49,10 +51,15 @@ export class ConnectionBar extends LitElement {
     return html`<div class="bar" role="alert">
       ${icon("warn")}
       <span class="grow" title=${message}
-        >${t`Connection lost${seconds === undefined ? "" : seconds === 0 ? t(", retrying…") : t`, retrying in ${seconds} s`}. What you type is saved.`}</span
+        >${t`Connection lost${seconds === undefined ? "" : seconds === 0 ? t(", retrying…") : t`, retrying in ${seconds} s`}. What you type is saved.`}${this.waiting()}</span
       >
       <button class="small" @click=${() => this.link.retry()}>${t("Try now")}</button>
     </div>`;
+  }
+
+  private waiting(): string {
+    const count = this.held.value;
+    return count === 0 ? "" : ` ${t`${plural(count, t("change"), t("changes"))} waiting for the connection.`}`;
   }
 
   protected override render(): TemplateResult | typeof nothing {

@@ -1,6 +1,7 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { Watch } from "../base/signal.ts";
+import { logo } from "../look/logo.ts";
 import { sheet } from "../look/sheet.ts";
 import { programOfGateway } from "../link/entrance.ts";
 import type { Link } from "../link/link.ts";
@@ -22,10 +23,6 @@ export class LoginView extends LitElement {
         width: min(460px, 100%);
         padding: 28px;
         box-shadow: var(--shadow);
-      }
-      img {
-        width: 44px;
-        height: 44px;
       }
       pre {
         margin: 0;
@@ -100,7 +97,7 @@ ${this.program} devices approve</pre>
   protected override render(): TemplateResult {
     const { value } = this.connection;
     return html`<div class="card stack">
-      <img src="icon.svg" alt=${t("OpenClaw")} />
+      ${logo(44, t("OpenClaw"))}
       ${value.kind === "pairing" ? this.pairing(value.deviceId) : value.kind === "login" ? this.form(value.message) : html`<p role="status" class="soft">${t("Connecting…")}</p>`}
     </div>`;
   }

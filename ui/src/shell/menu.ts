@@ -3,6 +3,7 @@ import { state } from "lit/decorators.js";
 import { keep } from "../base/keep.ts";
 import { Watch } from "../base/signal.ts";
 import { icon, type IconName } from "../look/icons.ts";
+import { logo } from "../look/logo.ts";
 import { plural } from "../base/figures.ts";
 import { sheet } from "../look/sheet.ts";
 import { count } from "../parts/state.ts";
@@ -52,9 +53,8 @@ const look = css`
     font-size: var(--type-ui);
     font-weight: 600;
   }
-  .brand img {
-    width: 24px;
-    height: 24px;
+  .brand .logo {
+    flex: none;
   }
   .find {
     justify-content: flex-start;
@@ -219,7 +219,7 @@ export class Menu extends LitElement {
       PAGES.filter((page) => page.group === group && isShown(page)).map((page) => this.link(page));
     return html`<nav aria-label=${t("Pages")} class=${this.narrow ? "narrow" : ""}>
       <div class="brand gateway">
-        <img src="icon.svg" alt="" /><span class="word"
+        ${logo(24)}<span class="word"
           ><b>${t("OpenClaw")}</b><small><i class="dot ${isOpen ? "good" : "warn"}"></i>${isOpen ? location.host : t("Reconnecting")}</small></span
         >
       </div>

@@ -73,7 +73,7 @@ async function ask(request: EntryRequest, asked: readonly string[], known: Known
     kind: "device",
     subject: deviceId,
     expiresAt: now + PAIRING_TTL_MS,
-    data: { ...recordData(deviceId, publicKey, record), isRepair: known.repair },
+    data: { ...recordData(deviceId, publicKey, record), ...request.offers, isRepair: known.repair },
   });
   if (created) emit({ event: "device.pair.requested", payload: requestOf(row) });
   return row.id;

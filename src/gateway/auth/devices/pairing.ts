@@ -5,7 +5,7 @@ import type { EventPayload, Role } from "../../../protocol/index.ts";
 import type { Store } from "../../../store/index.ts";
 import type { IssuedToken } from "../auth.ts";
 import type { Rotated, RotateInput } from "./tokens.ts";
-import type { DeviceInfo, PairedDevice, PairingRequest } from "./records.ts";
+import type { DeviceInfo, NodeOffers, PairedDevice, PairingRequest } from "./records.ts";
 import type { Revocations } from "../revocation.ts";
 
 export type { PairedDevice, PairingRequest } from "./records.ts";
@@ -30,6 +30,8 @@ export interface EntryRequest {
   readonly info: DeviceInfo;
   readonly role: Role;
   readonly scopes: readonly string[];
+  /** What a node offers, for the user who decides. */
+  readonly offers?: NodeOffers | undefined;
   /** From this machine: approved without asking. */
   readonly local: boolean;
 }

@@ -1,3 +1,4 @@
+import { printableName } from "../../../base/printable.ts";
 import type { EventPayload, MethodResult } from "../../../protocol/index.ts";
 import type { DeviceRow, DeviceTokenRow, PairingRow } from "../../../store/index.ts";
 
@@ -14,6 +15,25 @@ export const isDeviceId = (id: string): boolean => !id.startsWith(NODE_PREFIX);
 /** Texts that a device tells about itself. */
 const INFO = ["displayName", "platform", "clientId", "clientMode", "remoteIp"] as const;
 export type DeviceInfo = { readonly [K in (typeof INFO)[number]]?: string | undefined };
+
+/** What a node says that it can do. */
+export interface NodeOffers {
+  readonly caps: readonly string[];
+  readonly commands: readonly string[];
+}
+
+const MOST_OFFERS = 100;
+const MOST_OFFER = 100;
+
+/** Of a node that says too much, the first ones. */
+export function boundedOffers(caps: readonly string[] = [], commands: readonly string[] = []): NodeOffers {
+  const bounded = (names: readonly string[]): readonly string[] =>
+    names
+      .slice(0, MOST_OFFERS)
+      .map((name) => printableName(name))
+      .filter((name) => name !== "" && name.length <= MOST_OFFER);
+  return { caps: bounded(caps), commands: bounded(commands) };
+}
 
 /** What was approved for a device. */
 export interface DeviceRecord {
@@ -53,6 +73,7 @@ export function requestOf(row: PairingRow): PairingRequest {
     ...(roles[0] === undefined ? {} : { role: roles[0] }),
     roles,
     scopes,
+    ...(Array.isArray(data["commands"]) ? { caps: texts(data["caps"]), commands: texts(data["commands"]) } : {}),
     ...(data["silent"] === true ? { silent: true } : {}),
     isRepair: data["isRepair"] === true,
     ts: row.createdAt,

@@ -13,12 +13,14 @@ export interface DevicePairingPendingRequest {
   roles?: string[] | undefined;
   scopes?: string[] | undefined;
   remoteIp?: string | undefined;
+  caps?: string[] | undefined;
+  commands?: string[] | undefined;
   silent?: boolean | undefined;
   isRepair?: boolean | undefined;
   ts: number;
 }
 
-export interface PairedDevice extends Omit<DevicePairingPendingRequest, "requestId" | "silent" | "isRepair" | "ts"> {
+export interface PairedDevice extends Omit<DevicePairingPendingRequest, "requestId" | "caps" | "commands" | "silent" | "isRepair" | "ts"> {
   createdAtMs: number;
   approvedAtMs: number;
 }

@@ -204,9 +204,13 @@ export class AgentFiles extends LitElement {
 
   /** Shows what someone else wrote beside what was written here. */
   private async compare(name: string): Promise<void> {
-    const now = await this.read(name);
-    if (now.saved === this.text) this.take(now);
-    else this.conflict = now;
+    try {
+      const now = await this.read(name);
+      if (now.saved === this.text) this.take(now);
+      else this.conflict = now;
+    } catch (error) {
+      this.context.toasts.warn(t`${name} was not saved. It was changed elsewhere, and it could not be read: ${failureText(error)}`);
+    }
   }
 
   private take(now: OpenFile): void {
@@ -302,10 +306,11 @@ export class AgentFiles extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    if (this.failure !== undefined) return failedNote(this.failure, () => void this.list());
-    if (!this.files) return skeleton(6, "text");
+    const failed = this.failure === undefined ? nothing : failedNote(this.failure, () => void this.list());
+    if (!this.files) return this.failure === undefined ? skeleton(6, "text") : html`${failed}`;
     const { conflict } = this;
-    return html`<p class="faint words">${t("In")} <code>${this.workspace}</code>${t(". The agent reads these at the start of a conversation.")}</p>
+    return html`${failed}
+      <p class="faint words">${t("In")} <code>${this.workspace}</code>${t(". The agent reads these at the start of a conversation.")}</p>
       <br />
       <div class="two">
         <ul>

@@ -141,7 +141,7 @@ export class AgentsPage extends Page {
                 head: t("Agent"),
                 cell: (agent) =>
                   html`<a class="name" href=${place("agents", [agent.id])}><oc-avatar .looks=${agent}></oc-avatar>${agent.name}</a>
-                    ${agent.isDefault ? badge("", t("default")) : nothing}`,
+                    ${agent.isDefault ? badge("", t("Default")) : nothing}`,
               },
               { head: t("Model"), cell: ({ model }) => (model === "" ? html`<span class="soft">${t("chosen by the gateway")}</span>` : model) },
               { head: t("Workspace"), isWide: true, cell: ({ workspace }) => html`<code class="soft">${workspace}</code>` },

@@ -2,6 +2,7 @@
 import { editConfig } from "../../link/edit-config.ts";
 import type { Link } from "../../link/link.ts";
 import type { Verdict } from "./agent-facts.ts";
+import { t } from "../../words/words.ts";
 
 interface Configured {
   readonly id?: string;
@@ -37,7 +38,7 @@ export function canTurn(config: unknown, agentId: string, { name, allowed }: Pic
 export const turnTool = (link: Pick<Link, "request">, agentId: string, name: string, on: boolean): Promise<void> =>
   editConfig(link, (config) => {
     const path = denyPath(config, agentId);
-    if (path === undefined) throw new Error(`Add the agent "${agentId}" to agents.list first.`);
+    if (path === undefined) throw new Error(t`Add the agent “${agentId}” to agents.list first.`);
     const deny = deniedAt(config, path).filter((one) => one !== name);
     const next = on ? deny : [...deny, name];
     return next.length === 0 ? { unset: [path] } : { set: [{ path, value: next }] };

@@ -106,7 +106,7 @@ export class AccountCard extends LitElement {
         [t("Retried"), account.reconnectAttempts ? t`${account.reconnectAttempts} times` : undefined],
         [
           t("Connection check"),
-          probe === undefined ? undefined : html`<span class="badge ${probe.ok ? "good" : "bad"}">${probe.ok ? t("ok") : t("failed")}</span> ${probe.text}`,
+          probe === undefined ? undefined : html`<span class="badge ${probe.ok ? "good" : "bad"}">${probe.ok ? t("OK") : t("Failed")}</span> ${probe.text}`,
         ],
         [t("Allowed senders"), this.access()],
       ])}

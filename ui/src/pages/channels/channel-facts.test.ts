@@ -15,11 +15,11 @@ describe("how an account does", () => {
       word({ connected: false, reconnectAttempts: 2 }),
       word({ connected: true }),
       word({}),
-    ]).toEqual(["off", "not set up", "not logged in", "stopped", "connecting", "reconnecting", "connected", "running"]);
+    ]).toEqual(["Off", "Not set up", "Not logged in", "Stopped", "Connecting", "Reconnecting", "Connected", "Running"]);
   });
   test("a stop with an error is bad, and the gateway's reason is shown", () => {
     expect(standing(account({ running: false, lastError: "401", health: { state: "stuck", why: "the token was refused" } }))).toEqual({
-      word: "stopped",
+      word: "Stopped",
       look: "bad",
       why: "the token was refused",
     });
@@ -29,13 +29,13 @@ describe("how an account does", () => {
 test("an account that can only send or only receive says so, with what to do", () => {
   const conflict = { state: "conflict", text: "Telegram refused getUpdates: 409", fix: "Stop the other program" };
   const sends = account({ connected: false, lastError: conflict.text, receiving: conflict, sending: { state: "ok" } });
-  expect([standing(sends).word, issuesOf(sends)]).toEqual(["sending only", [{ message: `Receiving: ${conflict.text}`, fix: conflict.fix }]]);
+  expect([standing(sends).word, issuesOf(sends)]).toEqual(["Sending only", [{ message: `Receiving: ${conflict.text}`, fix: conflict.fix }]]);
   const receives = account({ connected: true, receiving: { state: "ok" }, sending: { state: "error", text: "sendMessage: no answer", since: 1 } });
-  expect([standing(receives).word, issuesOf(receives)]).toEqual(["receiving only", [{ message: "Sending: sendMessage: no answer" }]]);
+  expect([standing(receives).word, issuesOf(receives)]).toEqual(["Receiving only", [{ message: "Sending: sendMessage: no answer" }]]);
 });
 
 test("an account that stopped manually is shown as such before anything else, and can be started; one that runs or is retried can be stopped", () => {
-  expect(standing(account({ stoppedByHand: true, running: false, linked: false, lastError: "401" }))).toMatchObject({ word: "stopped manually", look: "warn" });
+  expect(standing(account({ stoppedByHand: true, running: false, linked: false, lastError: "401" }))).toMatchObject({ word: "Stopped manually", look: "warn" });
   const held = account({ stoppedByHand: true, running: false, health: { state: "down", why: "stopped manually" } });
   const gaveUp = account({ running: false, health: { state: "down", why: "401" } });
   const tries = account({ running: false, health: { state: "degraded", why: "restarts in 5s: refused" } });

@@ -28,17 +28,17 @@ const judged = (account: Account): Judged => account["health"] ?? {};
 export function standing(account: Account): Standing {
   const why = beyondIssues(account);
   const reason = why === undefined ? {} : { why };
-  if (account.enabled === false) return { word: t("off"), look: "" };
-  if (account.configured === false) return { word: t("not set up"), look: "" };
-  if (account.stoppedByHand === true) return { word: t("stopped manually"), look: "warn", why: t("Outgoing messages wait until the account is started.") };
-  if (account.linked === false) return { word: t("not logged in"), look: "warn", ...reason };
-  if (account.running !== true) return { word: t("stopped"), look: account.lastError ? "bad" : "warn", ...reason };
+  if (account.enabled === false) return { word: t("Off"), look: "" };
+  if (account.configured === false) return { word: t("Not set up"), look: "" };
+  if (account.stoppedByHand === true) return { word: t("Stopped manually"), look: "warn", why: t("Outgoing messages wait until the account is started.") };
+  if (account.linked === false) return { word: t("Not logged in"), look: "warn", ...reason };
+  if (account.running !== true) return { word: t("Stopped"), look: account.lastError ? "bad" : "warn", ...reason };
   const isBroken = (state: string | undefined): boolean => state === "conflict" || state === "error";
-  if (isBroken(account.sending?.state) && account.connected !== false) return { word: t("receiving only"), look: "bad", ...reason };
-  if (isBroken(account.receiving?.state) && account.sending?.state === "ok") return { word: t("sending only"), look: "bad", ...reason };
-  if (account.connected === true) return { word: t("connected"), look: "good", ...reason };
-  if (account.connected === undefined) return { word: t("running"), look: "good", ...reason };
-  return { word: (account.reconnectAttempts ?? 0) > 0 ? t("reconnecting") : t("connecting"), look: "warn", ...reason };
+  if (isBroken(account.sending?.state) && account.connected !== false) return { word: t("Receiving only"), look: "bad", ...reason };
+  if (isBroken(account.receiving?.state) && account.sending?.state === "ok") return { word: t("Sending only"), look: "bad", ...reason };
+  if (account.connected === true) return { word: t("Connected"), look: "good", ...reason };
+  if (account.connected === undefined) return { word: t("Running"), look: "good", ...reason };
+  return { word: (account.reconnectAttempts ?? 0) > 0 ? t("Reconnecting") : t("Connecting"), look: "warn", ...reason };
 }
 
 const ADVICE: readonly (readonly [RegExp, string])[] = [

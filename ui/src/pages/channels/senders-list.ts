@@ -63,7 +63,7 @@ export class SendersList extends LitElement {
   @property({ type: Boolean }) may = false;
 
   private written(who: string): TemplateResult {
-    const name = who === "*" ? html`<span class="badge warn">${t("everyone")}</span>` : html`<span class="mono">${who}</span>`;
+    const name = who === "*" ? html`<span class="badge warn">${t("Everyone")}</span>` : html`<span class="mono">${who}</span>`;
     return html`<li>${name} <span class="faint">${t("in the configuration")}</span></li>`;
   }
 

@@ -38,7 +38,10 @@ function board(listed: readonly Approval[] = []) {
     link: {
       has: () => true,
       may: () => true,
-      request: ((method: string) => (method === "exec.approval.list" ? list() : answer())) as never,
+      request: ((method: string) => {
+        if (method === "sessions.list") return Promise.resolve({ sessions: [{ key: "k", label: "Cron: Water the plants" }] });
+        return method === "exec.approval.list" ? list() : answer();
+      }) as never,
       state,
       onFresh: () => ({ [Symbol.dispose]: () => undefined }),
       on: (event: string, listener: (payload: never) => void) => {
@@ -69,6 +72,14 @@ function board(listed: readonly Approval[] = []) {
     notes: () => approvals.state.value.notes.map(({ text }) => text),
   };
 }
+
+test("the session that asks is known by its name, though no list of the page has it", async () => {
+  const { approvals, emit } = board();
+  emit("exec.approval.requested", approval("a"));
+  await expect
+    .poll(() => elsewhere(approvals.state.value.waiting, "other", approvals.state.value.sessions))
+    .toEqual([{ key: "k", name: "Cron: Water the plants", count: 1 }]);
+});
 
 test("other conversations in which something waits are named as the list names them, each once", () => {
   const one = (id: string, sessionKey: string | null): Approval => ({ ...approval(id), request: { ...approval(id).request, sessionKey } });

@@ -1,5 +1,5 @@
 import { readableKey, type MethodResult } from "openclaw/client";
-import { createSignal, type Signal } from "../../base/signal.ts";
+import { createSignal, type Signal, type WritableSignal } from "../../base/signal.ts";
 import { failureText } from "../../link/failure.ts";
 import type { Link } from "../../link/link.ts";
 import { isOut } from "../../link/state.ts";
@@ -13,6 +13,8 @@ export type Decision = "allow-once" | "allow-always" | "deny";
 
 export interface ApprovalsState {
   readonly waiting: readonly Approval[];
+  /** Sessions that ask. Those of jobs are in no list that the page has, and are known by the name of the job. */
+  readonly sessions: readonly SessionRow[];
   /** Why the list could not be loaded: `waiting` may lack some. */
   readonly failure?: string | undefined;
   /** Being sent to the gateway. */
@@ -30,6 +32,9 @@ export interface Approvals {
 }
 
 const NOTE_MS = 12_000;
+/** Sessions that have a key in theirs, at most. */
+const MOST_ALIKE = 20;
+const MOST_SESSIONS = 100;
 const DONE: Readonly<Record<Decision, string>> = { "allow-once": t("was allowed once"), "allow-always": t("is now always allowed"), deny: t("was denied") };
 
 /** Who denies what was open when the gateway stopped. */
@@ -91,11 +96,20 @@ export interface ApprovalsDeps {
   readonly later: (work: () => void, ms: number) => void;
 }
 
+/** Asks what a session is called in which something waits. */
+async function learnName(link: ApprovalsDeps["link"], state: WritableSignal<ApprovalsState>, key: string | null): Promise<void> {
+  if (key === null || state.value.sessions.some((row) => row.key === key)) return;
+  const narrowed = { search: key, limit: MOST_ALIKE, includeDerivedTitles: true, includeGlobal: true };
+  const row = (await link.request("sessions.list", narrowed).catch(() => undefined))?.sessions.find((one) => one.key === key);
+  if (!row || isOut(link.state.value)) return;
+  state.update((now) => ({ ...now, sessions: [...now.sessions.filter((one) => one.key !== key), row].slice(-MOST_SESSIONS) }));
+}
+
 export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals {
-  const state = createSignal<ApprovalsState>({ waiting: [], deciding: new Set(), notes: [] });
+  const state = createSignal<ApprovalsState>({ waiting: [], sessions: [], deciding: new Set(), notes: [] });
   const change = (part: Partial<ApprovalsState>): void => state.update((known) => ({ ...known, ...part }));
   const drop = (id: string): void => change({ waiting: state.value.waiting.filter((one) => one.id !== id) });
-  const clear = (): void => change({ waiting: [], failure: undefined, deciding: new Set(), notes: [] });
+  const clear = (): void => change({ waiting: [], sessions: [], failure: undefined, deciding: new Set(), notes: [] });
   /** Questions of plugins and tools: they are announced as such, and then for clients that know commands only. */
   const questions = new Set<string>();
   /** What was decided while the list was on its way. */
@@ -122,6 +136,7 @@ export function createApprovals({ link, now, later }: ApprovalsDeps): Approvals 
     const known = waiting.some(({ id }) => id === asked.id);
     if (known) return change({ waiting: waiting.map((one) => (one.id === asked.id ? approval : one)) });
     change({ waiting: [...waiting, approval] });
+    void learnName(link, state, asked.request.sessionKey);
     later(() => expire(approval), Math.max(0, approval.until - now()));
   }
 

@@ -30,6 +30,10 @@ export class ApprovalCards extends LitElement {
   /** The requests of every conversation are shown here, each with its name. */
   @property({ type: Boolean }) all = false;
 
+  private get known(): readonly SessionRow[] {
+    return [...this.rows, ...this.approvals.sessions];
+  }
+
   protected override render(): TemplateResult {
     const { waiting, notes } = this.approvals;
     const here = this.all ? waiting : waitingIn(waiting, this.sessionKey);
@@ -55,13 +59,13 @@ export class ApprovalCards extends LitElement {
       ?busy=${this.approvals.deciding.has(approval.id)}
       .may=${this.may}
       ?named=${this.all}
-      .name=${sessionKey === null ? "" : nameIn(this.rows, sessionKey)}
+      .name=${sessionKey === null ? "" : nameIn(this.known, sessionKey)}
     ></oc-approval>`;
   }
 
   /** One line for all other conversations in which something waits. */
   private others(): TemplateResult | typeof nothing {
-    const others = elsewhere(this.approvals.waiting, this.sessionKey, this.rows);
+    const others = elsewhere(this.approvals.waiting, this.sessionKey, this.known);
     if (others.length === 0) return nothing;
     const count = others.reduce((sum, one) => sum + one.count, 0);
     return html`<p class="report note warn">

@@ -1,4 +1,5 @@
 import type { MethodResult } from "openclaw/client";
+import { capital } from "../../base/capital.ts";
 import type { Link } from "../../link/link.ts";
 import type { Looks } from "../../parts/avatar-facts.ts";
 import { chatTitle, type ChatView } from "./chat-view.ts";
@@ -30,8 +31,6 @@ function looksOf(agentId: string, agents: KnownOfChat["agents"]): Looks {
   const { name, emoji, avatar } = agent?.identity ?? {};
   return { id: agentId, name: name ?? agent?.name ?? agentId, emoji, avatar };
 }
-
-const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 export function chatFacts({ link, row, view, agents, mainKey, defaultAgentId, sessions }: KnownOfChat): ChatFacts {
   const { defaults, answering } = sessions;

@@ -25,6 +25,7 @@ import { deletedNotice } from "./deleted-notice.ts";
 import { deletions, type Deletion } from "./deletions.ts";
 import "./greeting.ts";
 import "./header.ts";
+import type { ChatHeader } from "./header.ts";
 import "./keys-help.ts";
 import type { KeysHelp } from "./keys-help.ts";
 import type { ContextAnswer } from "./meter-parts.ts";
@@ -36,7 +37,7 @@ import "./queue.ts";
 import type { QueueWish } from "./queue.ts";
 import { act, type SessionAction } from "./session-actions.ts";
 import "./sidebar.ts";
-import type { ListAction } from "./sidebar-actions.ts";
+import type { ActDetail } from "./sidebar-actions.ts";
 import type { SessionRow } from "./sidebar-groups.ts";
 import { createSessions, type ListView } from "./sidebar-sessions.ts";
 import "./talk-button.ts";
@@ -61,6 +62,7 @@ export class ChatPage extends ChatTalk {
   @state() private memoryError = "";
   @state() private compacting = false;
   @query("oc-keys-help") private help!: KeysHelp;
+  @query("oc-chat-header") private header!: ChatHeader;
   @query("oc-edit-message") private editor!: EditMessage;
   private openRow!: OpenRow;
   private heard: Disposable | undefined;
@@ -184,7 +186,11 @@ export class ChatPage extends ChatTalk {
     this.compacting ||= action.do === "compact";
     const { title } = this.facts;
     const changed = (): void => void Promise.all([this.sessions.load(), this.conversation.refresh()]);
-    await this.attempt(() => act(action, { context: this.context, key: sessionKey, title, label: this.row?.label, changed }));
+    const isDone = await this.attempt(async () => {
+      await act(action, { context: this.context, key: sessionKey, title, label: this.row?.label, changed });
+      return true;
+    });
+    if (!isDone && action.do === "rename" && sessionKey === this.view.sessionKey) void this.header.rename(action.label);
     if (action.do === "compact") this.compacting = false;
     this.memory = undefined;
     await Promise.all([this.sessions.load(), this.conversation.refresh()]);
@@ -227,7 +233,7 @@ export class ChatPage extends ChatTalk {
       .current=${this.view.sessionKey}
       .asking=${new Set(this.context.approvals.state.value.waiting.map(({ request }) => request.sessionKey))}
       ?may=${this.context.link.may("operator.admin")}
-      @act=${({ detail }: CustomEvent<ListAction>) => void this.actOnList(detail)}
+      @act=${({ detail }: CustomEvent<ActDetail>) => void this.actOnList(detail)}
       .deleted=${deletions()}
       @restore=${({ detail }: CustomEvent<Deletion>) => this.restore(detail)}
       @view=${({ detail }: CustomEvent<ListView>) => this.sessions.show(detail)}

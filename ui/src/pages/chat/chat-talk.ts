@@ -1,4 +1,5 @@
 import { query, state } from "lit/decorators.js";
+import { failureText } from "../../link/failure.ts";
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import { nameIn } from "./approvals-board.ts";
@@ -9,7 +10,7 @@ import type { Deletion } from "./deletions.ts";
 import type { Conversation, Draft } from "./model/conversation.ts";
 import { changeQueued, stopRuns, type TakenBack } from "./queue-actions.ts";
 import type { QueueWish } from "./queue.ts";
-import { actOnList, restore, type ListAction } from "./sidebar-actions.ts";
+import { actOnList, restore, type ActDetail } from "./sidebar-actions.ts";
 import { agentOf, newSessionKey } from "./sidebar-groups.ts";
 import type { Sessions } from "./sidebar-sessions.ts";
 import { t } from "../../words/words.ts";
@@ -72,12 +73,31 @@ export abstract class ChatTalk extends Page {
     if (sessionKey !== this.view.sessionKey) this.context.toasts.say(t("Unsent text is back in the box of the conversation it was written in."));
   }
 
-  protected async actOnList(action: ListAction): Promise<void> {
+  protected async actOnList({ action, done }: ActDetail): Promise<void> {
     const { rows, archive, automation, found = [] } = this.sessions.state.value;
     const known = [...rows, ...archive.rows, ...automation.rows, ...found];
-    const done = (keys: readonly string[]): void => this.sessions.moved(keys);
-    await this.attempt(() => actOnList(action, this.context, done, (key) => nameIn(known, key)));
+    const changed = (keys: readonly string[]): void => this.sessions.moved(keys);
+    const act = (context: Parameters<typeof actOnList>[1]): Promise<void> => actOnList(action, context, changed, (key) => nameIn(known, key));
+    if (done) await this.answerWith(done, act);
+    else await this.attempt(() => act(this.context));
     if (action.do === "delete" && action.keys.includes(this.view.sessionKey)) this.context.router.go("chat");
+  }
+
+  /** Tells a dialog what came of its wish. What is refused later, such as an undo, is a toast again. */
+  private async answerWith(done: NonNullable<ActDetail["done"]>, act: (context: Parameters<typeof actOnList>[1]) => Promise<void>): Promise<void> {
+    const { link, toasts } = this.context;
+    let isOver = false;
+    let refused: string | undefined;
+    const end = (): void => {
+      isOver = true;
+      done(refused);
+    };
+    const warn = (text: string): void => (isOver ? toasts.warn(text) : void (refused ??= text));
+    const acting = act({ link, toasts: { ...toasts, warn } }).catch((error: unknown) => warn(failureText(error)));
+    // Without a connection it is stored, and nothing can be refused yet.
+    if (link.state.value.kind !== "open") await Promise.resolve().then(end);
+    await acting;
+    if (!isOver) end();
   }
 
   /** Sends a message that waits at once, takes it back into the box, or takes it away. */

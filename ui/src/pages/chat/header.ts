@@ -145,6 +145,7 @@ export class ChatHeader extends LitElement {
   @property({ type: Boolean }) unlisted = false;
   /** The name that is being changed: news of the session do not touch what is typed. */
   @state() private naming: string | undefined;
+  private refused: string | undefined;
   @query(".menu-popup") private popup!: Popup;
 
   private tell(name: string): void {
@@ -156,8 +157,10 @@ export class ChatHeader extends LitElement {
     this.dispatchEvent(new CustomEvent("action", { detail: action }));
   }
 
-  private async rename(): Promise<void> {
-    this.naming = this.facts.title;
+  /** Opens the name for editing; with a name that was `refused`, when there is one. */
+  async rename(refused?: string): Promise<void> {
+    this.refused = refused;
+    this.naming = refused ?? this.facts.title;
     await this.updateComplete;
     const input = this.renderRoot.querySelector<HTMLInputElement>(".edit");
     input?.focus();
@@ -165,11 +168,13 @@ export class ChatHeader extends LitElement {
   }
 
   private named(event: Event): void {
-    const before = this.naming;
-    if (before === undefined) return;
+    if (this.naming === undefined) return;
+    const before = this.facts.title;
     this.naming = undefined;
     const label = (event.target as HTMLInputElement).value.trim();
-    if (label !== before) this.act({ do: "rename", label });
+    // Who leaves a refused name as it is does not try it again.
+    const isGivenUp = event.type === "blur" && label === this.refused;
+    if (label !== before && !isGivenUp) this.act({ do: "rename", label });
   }
 
   private nameKey(event: KeyboardEvent): void {
@@ -199,7 +204,7 @@ export class ChatHeader extends LitElement {
           : html`<h1 class="cut">
               ${
                 mayChange
-                  ? html`<button class="plain cut" title=${t("Rename")} aria-label=${t`${title}, rename`} @click=${this.rename}>
+                  ? html`<button class="plain cut" title=${t("Rename")} aria-label=${t`${title}, rename`} @click=${() => void this.rename()}>
                       <span class="cut" dir="auto">${title}</span>
                     </button>`
                   : html`<span dir="auto">${title}</span>`

@@ -166,7 +166,7 @@ export class ContextMeter extends LitElement {
             .map(
               (part) =>
                 html`<li>
-                  <span class="grow">${part.label} ${part.truncated ? html`<span class="badge">${t("truncated")}</span>` : nothing}</span
+                  <span class="grow">${part.label} ${part.truncated ? html`<span class="badge">${t("Truncated")}</span>` : nothing}</span
                   ><span class="num">${tokens(part.tokens)}</span>
                 </li>`,
             )}

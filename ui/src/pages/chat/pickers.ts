@@ -157,7 +157,7 @@ export class ModelPicker extends LitElement {
     >
       <span class="mark">${choice.ref === this.current ? icon("check", 16) : nothing}</span>
       <span class="cut">${choice.name}</span>
-      ${choice.hasKey === undefined ? html`<span></span>` : html`<span class="badge ${choice.hasKey ? "good" : ""}">${choice.hasKey ? t("has a key") : t("no key")}</span>`}
+      ${choice.hasKey === undefined ? html`<span></span>` : html`<span class="badge ${choice.hasKey ? "good" : ""}">${choice.hasKey ? t("Has a key") : t("No key")}</span>`}
       <span class="faint">${facts.join(" · ")}</span>
     </li>`;
   }

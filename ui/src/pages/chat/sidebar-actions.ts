@@ -14,6 +14,12 @@ export type ListAction =
   /** Renames a folder; null removes it, and its conversations stay. */
   | { readonly do: "folder"; readonly folder: string; readonly name: string | null };
 
+/** What the list asks the page to do. `done` is called when that is over, with why it was refused: who asked shows it. */
+export interface ActDetail {
+  readonly action: ListAction;
+  readonly done?: (refused: string | undefined) => void;
+}
+
 type Context = Pick<PageContext, "link" | "toasts">;
 /** Called whenever conversations are listed elsewhere, with their keys. */
 type Changed = (keys: readonly string[]) => void;
@@ -22,11 +28,15 @@ type Changed = (keys: readonly string[]) => void;
 const TOGETHER = 4;
 
 /** Works through keys; gives what succeeded, and why the first that did not failed. */
-async function eachOf<K, T>(keys: readonly K[], work: (key: K) => Promise<T>): Promise<{ readonly done: readonly T[]; readonly failed: readonly unknown[] }> {
+async function eachOf<K, T>(
+  keys: readonly K[],
+  work: (key: K) => Promise<T>,
+  together = TOGETHER,
+): Promise<{ readonly done: readonly T[]; readonly failed: readonly unknown[] }> {
   const done: T[] = [];
   const failed: unknown[] = [];
-  for (let at = 0; at < keys.length; at += TOGETHER) {
-    for (const result of await Promise.allSettled(keys.slice(at, at + TOGETHER).map(work))) {
+  for (let at = 0; at < keys.length; at += together) {
+    for (const result of await Promise.allSettled(keys.slice(at, at + together).map(work))) {
       if (result.status === "fulfilled") done.push(result.value);
       else failed.push(result.reason);
     }
@@ -81,7 +91,12 @@ interface Patching {
 /** Changes how conversations are listed, and offers to take that back. */
 async function patch({ keys, to, back, text }: Patching, context: Context, changed: Changed): Promise<void> {
   const set = (keysNow: readonly string[], change: (key: string) => Patch) =>
-    eachOf(keysNow, (key) => context.link.request("sessions.patch", { key, ...change(key) }).then(() => key));
+    eachOf(
+      keysNow,
+      (key) => context.link.request("sessions.patch", { key, ...change(key) }).then(() => key),
+      // Without a connection each is stored until it is back: none may wait for another.
+      context.link.state.value.kind === "open" ? TOGETHER : keysNow.length,
+    );
   const { done, failed } = await set(keys, to);
   changed(done);
   report(context, failed);
@@ -119,6 +134,7 @@ export async function actOnList(action: ListAction, context: Context, changed: C
   if (action.do === "delete") return remove(action.keys, context, changed, nameOf);
   if (action.do === "folder") {
     const { folder, name } = action;
+    if (context.link.state.value.kind !== "open") throw new Error(t("Folders can be renamed and removed only with a connection to the gateway."));
     const keys = await keysIn(folder, context);
     const text = (): string => (name === null ? t`Folder “${folder}” removed` : t`Folder “${folder}” renamed to “${name}”`);
     return patch({ keys, to: () => ({ folder: name }), back: () => ({ folder }), text }, context, changed);

@@ -14,7 +14,8 @@ export interface FolderQuestion {
   readonly name: string;
   /** The word on the button for the name in the box. */
   readonly yes: string;
-  readonly choose: (name: string) => void;
+  /** Resolves with why it was refused: the dialog then stays as it is. */
+  readonly choose: (name: string) => Promise<string | undefined>;
 }
 
 /** Asks for a folder: one of those that there are, or a new one. */
@@ -37,8 +38,13 @@ export class FolderDialog extends LitElement {
         justify-content: flex-start;
         min-width: 0;
       }
+      .refused {
+        color: var(--bad);
+        overflow-wrap: anywhere;
+      }
       form {
         display: grid;
+        grid-template-columns: minmax(0, 1fr);
         gap: 12px;
       }
       footer {
@@ -50,23 +56,35 @@ export class FolderDialog extends LitElement {
   ];
   @state() private asked: FolderQuestion | undefined;
   @state() private name = "";
+  @state() private refused: string | undefined;
+  @state() private busy = false;
   @query("input") private box!: HTMLInputElement | null;
 
   ask(question: FolderQuestion): void {
     this.asked = question;
     this.name = question.name;
+    this.refused = undefined;
+    this.busy = false;
     void this.updateComplete.then(() => this.box?.select());
   }
 
-  private choose(name: string): void {
+  private async choose(name: string): Promise<void> {
     const { asked } = this;
-    this.asked = undefined;
-    asked?.choose(name);
+    if (!asked || this.busy) return;
+    this.busy = true;
+    this.refused = undefined;
+    const refused = await asked.choose(name);
+    // It was left meanwhile.
+    if (this.asked !== asked) return;
+    this.busy = false;
+    this.refused = refused;
+    if (refused === undefined) this.asked = undefined;
+    else this.box?.focus();
   }
 
   private readonly submit = (event: Event): void => {
     event.preventDefault();
-    if (this.name.trim() !== "") this.choose(this.name.trim());
+    if (this.name.trim() !== "") void this.choose(this.name.trim());
   };
 
   protected override render(): TemplateResult | typeof nothing {
@@ -79,17 +97,25 @@ export class FolderDialog extends LitElement {
         asked.folders.length === 0
           ? nothing
           : html`<div class="folders" role="group" aria-label=${t("Folders")}>
-              ${asked.folders.map((name) => html`<button class="plain" @click=${() => this.choose(name)}><span class="cut" dir="auto">${name}</span></button>`)}
+              ${asked.folders.map((name) => html`<button class="plain" @click=${() => void this.choose(name)}><span class="cut" dir="auto">${name}</span></button>`)}
             </div>`
       }
       <form @submit=${this.submit}>
         <label
           >${asked.folders.length === 0 ? t("Name of the folder") : t("New folder")}
-          <input maxlength="64" dir="auto" .value=${asked.name} @input=${() => (this.name = this.box?.value ?? "")} />
+          <input
+            maxlength="64"
+            dir="auto"
+            .value=${asked.name}
+            aria-invalid=${this.refused !== undefined}
+            aria-describedby="refused"
+            @input=${() => (this.name = this.box?.value ?? "")}
+          />
         </label>
+        <p class="refused" id="refused" role="alert" ?hidden=${this.refused === undefined}>${this.refused}</p>
         <footer>
           <button type="button" @click=${cancel}>${t("Cancel")}</button>
-          <button class="primary" ?disabled=${this.name.trim() === ""}>${asked.yes}</button>
+          <button class="primary" ?disabled=${this.busy || this.name.trim() === ""}>${asked.yes}</button>
         </footer>
       </form>
     </dialog>`;

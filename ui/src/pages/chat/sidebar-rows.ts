@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
+import { capital } from "../../base/capital.ts";
 import { ago, exactly, figure } from "../../base/figures.ts";
 import { icon } from "../../look/icons.ts";
 import type { MenuEntry } from "../../parts/menu.ts";
@@ -85,7 +86,7 @@ export function sessionRow({ session, at, of }: Extract<ListItem, { readonly kin
       <span class="line">
         ${running ? html`<span class="dot running" role="img" aria-label=${t("answering")}></span>` : unread ? html`<span class="dot" role="img" aria-label=${t("unread")}></span>` : nothing}
         <span class="title grow cut" dir="auto">${title}</span>
-        ${session.where === undefined ? nothing : html`<span class="badge">${session.where}</span>`}
+        ${session.where === undefined ? nothing : html`<span class="badge">${capital(session.where)}</span>`}
       </span>
       <span class="line">
         ${line(session, running, facts)}

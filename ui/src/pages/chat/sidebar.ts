@@ -8,8 +8,10 @@ import { styleMap } from "../../look/style-map.ts";
 import "../../parts/select.ts";
 import { skeleton, skeletonLook } from "../../parts/skeleton.ts";
 import type { Deletion } from "./deletions.ts";
-import type { ListAction } from "./sidebar-actions.ts";
+import type { ActDetail, ListAction } from "./sidebar-actions.ts";
 import type { Search } from "./sidebar-finder.ts";
+// With the first load: without a connection it could not be loaded any more.
+import "./sidebar-folders.ts";
 import type { FolderDialog, FolderQuestion } from "./sidebar-folders.ts";
 import { createListing, grouped, groupedByKind, isAutomation, matches, type Grouping, type ListedSession } from "./sidebar-groups.ts";
 import { messageHits } from "./sidebar-hits.ts";
@@ -24,7 +26,7 @@ const MARGIN = 600;
 
 /**
  * The conversations that there are; only those in view are drawn. Dispatches `new-chat`, `search` {words}, `more` (a list), `more-found`, `view` (a
- * `ListView`), `folder` {name, isOpen}, `act` (a `ListAction`), `restore` (a `Deletion`), `more-hits`, `retry` and `left` (one was chosen, or the drawer
+ * `ListView`), `folder` {name, isOpen}, `act` (an `ActDetail`), `restore` (a `Deletion`), `more-hits`, `retry` and `left` (one was chosen, or the drawer
  * closed).
  */
 export class Sidebar extends LitElement {
@@ -161,12 +163,20 @@ export class Sidebar extends LitElement {
 
   private act(action: ListAction): void {
     this.selected = undefined;
-    this.tell("act", action);
+    this.tell("act", { action });
   }
 
-  /** The code for folders is loaded with the first question about one. */
-  private async ask(question: FolderQuestion): Promise<void> {
-    await import("./sidebar-folders.ts");
+  /** Does what a dialog asked for. Resolves with why it was refused. */
+  private actFromDialog(action: ListAction): Promise<string | undefined> {
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    this.tell("act", { action, done: resolve } satisfies ActDetail);
+    return promise.then((refused) => {
+      if (refused === undefined) this.selected = undefined;
+      return refused;
+    });
+  }
+
+  private ask(question: FolderQuestion): void {
     this.renderRoot.querySelector<FolderDialog>("oc-folder-dialog")?.ask(question);
   }
 
@@ -174,14 +184,14 @@ export class Sidebar extends LitElement {
     const known = new Map(this.lines.items.flatMap((item) => (item.kind === "session" ? [[item.session.key, item.session.folder] as const] : [])));
     const from = new Map(keys.map((key) => [key, known.get(key)]));
     const here = keys.length === 1 ? from.get(keys[0]!) : undefined;
-    const choose = (folder: string): void => this.act({ do: "move", keys, folder, from });
+    const choose: FolderQuestion["choose"] = (folder) => this.actFromDialog({ do: "move", keys, folder, from });
     const folders = this.sessions.folders.flatMap(({ name }) => (name === here ? [] : [name]));
-    void this.ask({ title: t("Move to folder"), folders, name: "", yes: t("Create and move"), choose });
+    this.ask({ title: t("Move to folder"), folders, name: "", yes: t("Create and move"), choose });
   }
 
   private renameFolder(folder: string): void {
-    const choose = (name: string): void => void (name !== folder && this.act({ do: "folder", folder, name }));
-    void this.ask({ title: t`Rename folder “${folder}”`, folders: [], name: folder, yes: t("Rename"), choose });
+    const choose: FolderQuestion["choose"] = async (name) => (name === folder ? undefined : this.actFromDialog({ do: "folder", folder, name }));
+    this.ask({ title: t`Rename folder “${folder}”`, folders: [], name: folder, yes: t("Rename"), choose });
   }
 
   private readonly wishes: RowWishes = {

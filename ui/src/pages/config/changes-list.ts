@@ -7,14 +7,14 @@ import { t } from "../../words/words.ts";
 
 type Change = Check["changes"][number];
 
-const WORDS = { added: t("added"), removed: t("removed"), changed: t("changed") } as const;
+const WORDS = { added: t("Added"), removed: t("Removed"), changed: t("Changed") } as const;
 const LOOKS = { added: "good", removed: "bad", changed: "info" } as const;
 
 /** A value in a line; a secret is a word. */
 function shown(value: unknown): string {
-  if (value === HIDDEN) return "a secret";
-  const text = JSON.stringify(value) ?? "nothing";
-  const masked = text.replaceAll(`"${HIDDEN}"`, "a secret");
+  if (value === HIDDEN) return t("a secret");
+  const text = JSON.stringify(value) ?? t("nothing");
+  const masked = text.replaceAll(`"${HIDDEN}"`, t("a secret"));
   return masked.length > 200 ? `${masked.slice(0, 200)} …` : masked;
 }
 

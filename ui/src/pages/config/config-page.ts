@@ -339,10 +339,10 @@ export class ConfigPage extends Page {
       ></oc-config-versions>`;
     }
     const { unreadable } = modelState.value;
-    if (unreadable !== undefined) {
-      return html`<p class="note bad">${unreadable} <button class="small" @click=${() => this.go("versions")}>${t("Earlier versions")}</button></p>`;
-    }
-    return this.view === "text" ? textView(this.model, issues, this.assist) : this.form(issues);
+    const note = html`<p class="note bad">${unreadable} <button class="small" @click=${() => this.go("versions")}>${t("Earlier versions")}</button></p>`;
+    // What is being written stays, as while something else writes the file.
+    if (unreadable !== undefined && !this.model.draft.changed) return note;
+    return html`${unreadable === undefined ? nothing : note} ${this.view === "text" ? textView(this.model, issues, this.assist) : this.form(issues)}`;
   }
 
   protected override render(): TemplateResult {

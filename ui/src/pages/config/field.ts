@@ -106,8 +106,8 @@ export class ConfigField extends LitElement {
           ? nothing
           : html`<div class="head">
               <span class="name">${about.label}</span>
-              ${this.required ? html`<span class="badge">${t("required")}</span>` : nothing}
-              ${this.value === undefined || about.secret ? nothing : html`<span class="badge info">${t("set")}</span>`} ${this.pathButton()}
+              ${this.required ? html`<span class="badge">${t("Required")}</span>` : nothing}
+              ${this.value === undefined || about.secret ? nothing : html`<span class="badge info">${t("Set")}</span>`} ${this.pathButton()}
             </div>`
       }
       <div class="control">${control}${this.bare ? nothing : this.reset(about)}</div>

@@ -7,12 +7,12 @@ import { isReference, secretState, type SecretState } from "./model/secrets.ts";
 import { t } from "../../words/words.ts";
 
 const WORDS: Readonly<Record<SecretState, string>> = {
-  unset: t("not set"),
-  set: t("set"),
-  new: t("new, not saved yet"),
-  env: t("from environment"),
-  file: t("from a file"),
-  exec: t("from a command"),
+  unset: t("Not set"),
+  set: t("Set"),
+  new: t("New, not saved yet"),
+  env: t("From environment"),
+  file: t("From a file"),
+  exec: t("From a command"),
 };
 
 /** A secret: how it stands with it, and a place for a new one. What it is now is never here. Says `put` {value}. */

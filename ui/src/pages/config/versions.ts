@@ -86,7 +86,7 @@ export class VersionsPanel extends LitElement {
             html`<li>
               <button aria-pressed=${this.opened?.id === id} title=${exactly(at)} @click=${() => this.say("open", id)}>
                 <span class="grow">${ago(at)}<br /><span class="faint">${moment(at)}, ${bytes(size)}</span></span>
-                ${current ? html`<span class="badge good">${t("in use")}</span>` : valid ? nothing : html`<span class="badge bad">${t("invalid")}</span>`}
+                ${current ? html`<span class="badge good">${t("In use")}</span>` : valid ? nothing : html`<span class="badge bad">${t("Invalid")}</span>`}
               </button>
             </li>`,
         )}

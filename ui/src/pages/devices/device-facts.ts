@@ -26,11 +26,11 @@ export function lastSeen({ tokens = [] }: Pick<Paired, "tokens">): number | unde
 export const liveTokens = ({ tokens = [] }: Pick<Paired, "tokens">): readonly Token[] => tokens.filter(({ revokedAtMs }) => revokedAtMs === undefined);
 
 const SCOPES: Readonly<Record<string, string>> = {
-  "operator.read": t("view everything"),
-  "operator.write": t("chat and send"),
-  "operator.admin": t("change everything"),
-  "operator.approvals": t("approve commands"),
-  "operator.pairing": t("approve devices and senders"),
+  "operator.read": t("View everything"),
+  "operator.write": t("Chat and send"),
+  "operator.admin": t("Change everything"),
+  "operator.approvals": t("Approve commands"),
+  "operator.pairing": t("Approve devices and senders"),
 };
 
 /** What a scope lets its holder do. Unknown ones are shown as they are. */

@@ -143,7 +143,7 @@ export class DevicesPage extends Page {
     return html`<li class="card">
       <div class="row">
         <h3 class="grow">${name}</h3>
-        <span class="badge warn">${isRepair ? t("requests more access") : t("waiting")}</span>
+        <span class="badge warn">${isRepair ? t("Requests more access") : t("Waiting")}</span>
       </div>
       ${facts([
         [t("Requested"), when(ts)],
@@ -239,8 +239,8 @@ export class DevicesPage extends Page {
             head: t("Device"),
             cell: (device) =>
               html`<a class="name" href=${place("devices", [device.deviceId])}>${nameOf(device)}</a>
-                ${device.deviceId === this.own ? badge("info", t("this browser")) : nothing}
-                ${liveTokens(device).length === 0 ? badge("warn", t("no token")) : nothing}`,
+                ${device.deviceId === this.own ? badge("info", t("This browser")) : nothing}
+                ${liveTokens(device).length === 0 ? badge("warn", t("No token")) : nothing}`,
           },
           { head: t("Program"), isWide: true, cell: (device) => html`<span class="soft">${programOf(device)}</span>` },
           { head: t("Last seen"), isNumber: true, cell: (device) => when(lastSeen(device)) ?? t("never") },

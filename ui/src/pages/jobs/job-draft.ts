@@ -172,7 +172,7 @@ function deliveryOf({ result, channel, to }: Draft): NonNullable<NewJob["deliver
 export function jobOf(draft: Draft): NewJob {
   const { name, text, kind, model, enabled } = draft;
   const schedule = scheduleOf(draft);
-  if (!schedule) throw new Error("the schedule is not complete");
+  if (!schedule) throw new Error(t("The schedule is not complete."));
   const about = { name: name.trim(), enabled, schedule, wakeMode: "now" as const };
   if (kind === "reminder") return { ...about, sessionTarget: "main", payload: { kind: "systemEvent", text: text.trim() } };
   const settings = model.trim() === "" ? {} : { model: model.trim() };

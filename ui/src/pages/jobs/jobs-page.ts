@@ -231,7 +231,7 @@ export class JobsPage extends Page {
   }
 
   private row(job: Job): TemplateResult {
-    const next = job.enabled ? when(job.state.nextRunAtMs, "–") : html`<span class="badge">${t("disabled")}</span>`;
+    const next = job.enabled ? when(job.state.nextRunAtMs, "–") : html`<span class="badge">${t("Disabled")}</span>`;
     return html`<tr>
       <td class="name">
         <div class="cut"><a href=${place("jobs", [job.id])}>${job.name}</a></div>
@@ -333,7 +333,7 @@ export class JobsPage extends Page {
     const head = pageHead({
       title: job.name,
       parent: ALL_JOBS,
-      fact: html`${job.enabled ? nothing : html`<span class="badge">${t("disabled")}</span> `}${badge(stateOf(job))}`,
+      fact: html`${job.enabled ? nothing : html`<span class="badge">${t("Disabled")}</span> `}${badge(stateOf(job))}`,
       actions: this.actions(job),
     });
     return this.framed(

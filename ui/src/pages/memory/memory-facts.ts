@@ -1,4 +1,5 @@
 import { readableKey, type MethodResult } from "openclaw/client";
+import { capital } from "../../base/capital.ts";
 import { locale, t } from "../../words/words.ts";
 
 export type Hit = MethodResult<"memory.search">["results"][number];
@@ -103,8 +104,6 @@ export interface Reasons {
   readonly contra: readonly string[];
 }
 
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 /** `word → stem` in words: the related word as it stands in the passage, with what it was found for. */
 function relatedText(pair: string, snippet: string): string {
   const [word = pair, stem = ""] = pair.split(" → ");
@@ -115,7 +114,7 @@ function relatedText(pair: string, snippet: string): string {
 /** What put a result there, apart by what speaks for it and what speaks against it. */
 export function reasonsIn({ why, reasons = [], snippet }: Pick<Hit, "why" | "reasons" | "snippet">): Reasons {
   const rest = reasons.filter((reason) => !/^\+ (?:similar )?words(?: of its heading or speaker)?: /.test(reason));
-  const those = (mark: string): readonly string[] => rest.filter((reason) => reason.startsWith(mark)).map((reason) => sentence(reason.slice(mark.length)));
+  const those = (mark: string): readonly string[] => rest.filter((reason) => reason.startsWith(mark)).map((reason) => capital(reason.slice(mark.length)));
   return {
     words: [...(why?.words ?? []), ...(why?.about ?? [])],
     related: (why?.related ?? []).map((pair) => relatedText(pair, snippet)),
@@ -129,3 +128,15 @@ export function citedOf(citation: string): Pick<Hit, "path" | "startLine" | "end
   const [, path = citation, first = "1", last = first] = /^(.*)#L(\d+)(?:-L?(\d+))?$/.exec(citation) ?? [];
   return { path, startLine: Number(first), endLine: Number(last) };
 }
+
+/** The note to show where the address names none: the one before, while it is there or someone writes in it; else the first. Lists lack a note for a moment while it is rewritten. */
+export const noteToShow = (notes: readonly Pick<Note, "path">[], before: string | undefined, isEdited: boolean): string | undefined =>
+  before !== undefined && (isEdited || notes.some(({ path }) => path === before)) ? before : notes[0]?.path;
+
+/** Filters of what was found. */
+export const KINDS: readonly (readonly [kind: HitKind | "", text: string])[] = [
+  ["", t("All")],
+  ["notes", t("Notes")],
+  ["days", t("Days")],
+  ["chats", t("Chats")],
+];

@@ -14,12 +14,26 @@ import { failedNote, loadingLine, missingNote, pageLook } from "../../parts/page
 import { Page } from "../../shell/page.ts";
 import { place } from "../../shell/router.ts";
 import { titleOf } from "../chat/sidebar-groups.ts";
-import { groupsOf, isNote, kindOf, noteName, notePathOf, type Hit, type HitKind, type Note, type Recall, type Status } from "./memory-facts.ts";
+import {
+  groupsOf,
+  isNote,
+  KINDS,
+  kindOf,
+  noteName,
+  notePathOf,
+  noteToShow,
+  type Hit,
+  type HitKind,
+  type Note,
+  type Recall,
+  type Status,
+} from "./memory-facts.ts";
 import { memoryLook } from "./memory-look.ts";
 import { createMemorySearch, type MemorySearch } from "./memory-search.ts";
+import { spotOf, type Spot } from "./memory-spot.ts";
 import "./memory-status.ts";
 import "./note-view.ts";
-import type { Removed } from "./note-view.ts";
+import type { NoteView, Removed } from "./note-view.ts";
 import "./recalls.ts";
 import { noResults, type SearchResults } from "./search-results.ts";
 import { t } from "../../words/words.ts";
@@ -29,21 +43,6 @@ const LIST_MS = 10_000;
 const INDEXING_MS = 1500;
 const TITLES = 500;
 const RECALLS = 100;
-const KINDS: readonly (readonly [kind: HitKind | "", text: string])[] = [
-  ["", t("All")],
-  ["notes", t("Notes")],
-  ["days", t("Days")],
-  ["chats", t("Chats")],
-];
-
-/** Where on the page one is; all of it is in the address. */
-interface Spot {
-  readonly q?: string | undefined;
-  readonly note?: string | undefined;
-  readonly line?: string | undefined;
-  readonly edit?: string | undefined;
-  readonly view?: string | undefined;
-}
 
 /** What agents remember: their notes, a search over notes and conversations, and what was recalled. */
 export class MemoryPage extends Page {
@@ -61,6 +60,8 @@ export class MemoryPage extends Page {
   @state() private removed: Removed | undefined;
   @state() private adding = false;
   @query(".search input") private box!: HTMLInputElement | null;
+  @query("oc-note-view") private noteView!: NoteView | null;
+  private shown: { readonly agentId?: string; readonly path?: string | undefined } = {};
   @query("oc-memory-results") private results!: SearchResults | null;
   private search!: MemorySearch;
   private rest: ReturnType<typeof setTimeout> | undefined;
@@ -90,8 +91,7 @@ export class MemoryPage extends Page {
   }
 
   private get spot(): Spot {
-    const of = (name: string): string | undefined => this.route.query.get(name) || undefined;
-    return { q: of("q"), note: of("note"), line: of("line"), edit: of("edit"), view: of("view") };
+    return spotOf(this.route.query);
   }
 
   /** The address of a spot of the page, for the agent that is shown. */
@@ -292,9 +292,17 @@ export class MemoryPage extends Page {
     </div>`;
   }
 
+  private shownNote(notes: readonly Note[]): string | undefined {
+    const { agentId } = this;
+    const before = this.shown.agentId === agentId ? this.shown.path : undefined;
+    const path = this.spot.note ?? noteToShow(notes, before, this.noteView?.isEdited === true);
+    this.shown = { agentId, path };
+    return path;
+  }
+
   private browse(notes: readonly Note[]): TemplateResult {
     const { note, line, edit, q } = this.spot;
-    const shown = note ?? notes[0]?.path;
+    const shown = this.shownNote(notes);
     if (shown === undefined) {
       return emptyState({
         icon: "memory",

@@ -60,6 +60,11 @@ export class NoteView extends LitElement {
     if (this.isChanged) event.preventDefault();
   };
 
+  /** Someone writes in it. */
+  get isEdited(): boolean {
+    return this.draft !== undefined;
+  }
+
   private get isChanged(): boolean {
     return this.draft !== undefined && this.note !== undefined && this.draft !== this.note.text;
   }
@@ -182,8 +187,12 @@ export class NoteView extends LitElement {
 
   private async openConflict(): Promise<void> {
     const { agentId, path } = this;
-    const { text, hash } = await this.context.link.request("memory.notes.get", { agentId, path });
-    this.conflict = { text, hash };
+    try {
+      const { text, hash } = await this.context.link.request("memory.notes.get", { agentId, path });
+      this.conflict = { text, hash };
+    } catch (error) {
+      this.context.toasts.warn(t`${path} was not saved. It was changed elsewhere, and it could not be read: ${failureText(error)}`);
+    }
   }
 
   private choose(choice: ConflictChoice): void {

@@ -306,7 +306,7 @@ export class NodeDetail extends LitElement {
   }
 
   private invokeRow({ command, startedAtMs, outcome, durationMs, message }: Invoke): TemplateResult {
-    const word = { running: badge("info", t("running")), done: badge("", t("done")), failed: badge("bad", t("failed")) }[outcome];
+    const word = { running: badge("info", t("Running")), done: badge("", t("Done")), failed: badge("bad", t("Failed")) }[outcome];
     return html`<li>
       <code>${command}</code>${word}
       <span class="why"

@@ -17,6 +17,7 @@ export interface NodeRequest {
   readonly platform?: string | undefined;
   readonly version?: string | undefined;
   readonly remoteIp?: string | undefined;
+  readonly caps: readonly string[];
   readonly commands: readonly string[];
   readonly isRepair: boolean;
   readonly ts: number;
@@ -31,18 +32,21 @@ export const asksAsNode = ({ role, roles = [] }: DeviceRequest): boolean => role
 
 /** Pending requests of nodes, oldest first: the one that ends soonest. */
 export function nodeRequests(devices: readonly DeviceRequest[], own: readonly OwnRequest[]): readonly NodeRequest[] {
-  const fromDevices = devices.filter(asksAsNode).map(({ requestId, deviceId, displayName, platform, remoteIp, isRepair, ts }): NodeRequest => ({
-    requestId,
-    nodeId: deviceId,
-    kind: "device",
-    name: nodeName({ displayName, nodeId: deviceId }),
-    platform,
-    remoteIp,
-    commands: [],
-    isRepair: isRepair ?? false,
-    ts,
-  }));
-  const others = own.map(({ requestId, nodeId, displayName, platform, version, remoteIp, commands = [], isRepair, ts }): NodeRequest => ({
+  const fromDevices = devices
+    .filter(asksAsNode)
+    .map(({ requestId, deviceId, displayName, platform, remoteIp, caps = [], commands = [], isRepair, ts }): NodeRequest => ({
+      requestId,
+      nodeId: deviceId,
+      kind: "device",
+      name: nodeName({ displayName, nodeId: deviceId }),
+      platform,
+      remoteIp,
+      caps,
+      commands,
+      isRepair: isRepair ?? false,
+      ts,
+    }));
+  const others = own.map(({ requestId, nodeId, displayName, platform, version, remoteIp, caps = [], commands = [], isRepair, ts }): NodeRequest => ({
     requestId,
     nodeId,
     kind: "node",
@@ -50,6 +54,7 @@ export function nodeRequests(devices: readonly DeviceRequest[], own: readonly Ow
     platform,
     version,
     remoteIp,
+    caps,
     commands,
     isRepair,
     ts,

@@ -8,6 +8,7 @@ import { pageLook } from "../../parts/page-look.ts";
 import type { PageContext } from "../../shell/context.ts";
 import { t } from "../../words/words.ts";
 import { platformName, type NodeRequest } from "./node-facts.ts";
+import { offersOf } from "./node-offers.ts";
 
 /** Approves or rejects a request, as it was made. */
 export async function decideNode(link: PageContext["link"], { requestId, kind }: NodeRequest, decision: "approve" | "reject"): Promise<void> {
@@ -33,6 +34,22 @@ export class NodeRequests extends LitElement {
         margin-top: 10px;
         font-size: var(--type-ui);
       }
+      .offers {
+        margin-top: 12px;
+        font-size: var(--type-ui);
+      }
+      h4 {
+        margin: 0 0 4px;
+        font-size: var(--type-ui);
+        font-weight: 600;
+      }
+      .offers ul {
+        margin: 0 0 6px;
+        padding-inline-start: 18px;
+      }
+      .offers code {
+        overflow-wrap: anywhere;
+      }
       h3 {
         overflow-wrap: anywhere;
       }
@@ -55,22 +72,34 @@ export class NodeRequests extends LitElement {
     this.dispatchEvent(new CustomEvent("decided"));
   }
 
+  private offers(request: NodeRequest): TemplateResult {
+    const offers = offersOf(request);
+    if (offers.length === 0) return html`<p class="soft">${t("It does not say what it can do.")}</p>`;
+    return html`<div class="offers">
+      <h4>${t("Agents could ask it to")}</h4>
+      <ul>
+        ${offers.map(({ words, commands }) => html`<li>${words} ${commands.map((command) => html`<code class="faint">${command}</code> `)}</li>`)}
+      </ul>
+      <p class="soft">${t("Which of these are allowed is decided by the configuration of the gateway. A node can offer more later.")}</p>
+    </div>`;
+  }
+
   private card(request: NodeRequest): TemplateResult {
-    const { name, isRepair, ts, platform, version, remoteIp, nodeId, commands, requestId } = request;
+    const { name, isRepair, ts, platform, version, remoteIp, nodeId, requestId } = request;
     const isBusy = this.busy.has(requestId);
     return html`<li class="card">
       <div class="row">
         <h3 class="grow">${name}</h3>
-        <span class="badge warn">${isRepair ? t("asks again") : t("waiting")}</span>
+        <span class="badge warn">${isRepair ? t("Asks again") : t("Waiting")}</span>
       </div>
       ${facts([
         [t("Requested"), html`<span title=${exactly(ts)}>${ago(ts)}</span>`],
         [t("Platform"), platformName(platform)],
         [t("Version"), version],
         [t("From"), remoteIp],
-        [t("Commands"), commands.length === 0 ? undefined : html`<span class="chips">${commands.map((command) => html`<code>${command}</code>`)}</span>`],
         [t("Node"), html`<code>${nodeId}</code>`],
       ])}
+      ${this.offers(request)}
       <p class="soft">${t("A node receives the events of all chats. Approve only a machine that may read them. The request is valid for 5 minutes.")}</p>
       <div class="row actions">
         <button class="small" ?disabled=${isBusy} aria-label=${t`Reject ${name}`} @click=${() => void this.decide(request, "reject")}>${t("Reject")}</button>

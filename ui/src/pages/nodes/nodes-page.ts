@@ -138,7 +138,7 @@ export class NodesPage extends Page {
           {
             head: t("Node"),
             cell: (node) =>
-              html`<a class="name" href=${place("nodes", [node.nodeId])}>${nodeName(node)}</a> ${node.paired ? nothing : badge("warn", t("not paired"))}`,
+              html`<a class="name" href=${place("nodes", [node.nodeId])}>${nodeName(node)}</a> ${node.paired ? nothing : badge("warn", t("Not paired"))}`,
           },
           { head: t("State"), cell: ({ connected }) => stateDot(connected ? "good" : "", connected ? t("Online") : t("Offline")) },
           { head: t("Platform"), isWide: true, cell: ({ platform }) => soft(platformName(platform)) },

@@ -3,6 +3,7 @@ import { ago, exactly } from "../../base/figures.ts";
 import { icon, type IconName } from "../../look/icons.ts";
 import { t } from "../../words/words.ts";
 import { fixOf, type Fix, type Problem } from "./overview-facts.ts";
+import { problemWords } from "./problem-words.ts";
 
 /** Someone or something that waits for a person. */
 export interface Request {
@@ -77,8 +78,8 @@ const problemLine = (problem: Problem, { now, mayChange, run }: Attention): Temp
   html`<li class="problem">
     <span class="mark ${problem.level === "error" ? "bad" : "warn"}">${icon("warn", 16)}</span>
     <div class="grow">
-      <p class="two"><span class="visually-hidden">${problem.level === "error" ? t("Error") : t("Warning")}: </span>${problem.text}</p>
-      ${problem.todo === undefined ? nothing : html`<p class="faint two">${problem.todo}</p>`}
+      <p class="two"><span class="visually-hidden">${problem.level === "error" ? t("Error") : t("Warning")}: </span>${problemWords(problem.text)}</p>
+      ${problem.todo === undefined ? nothing : html`<p class="faint two">${problemWords(problem.todo)}</p>`}
       <p class="faint" title=${exactly(problem.at)}>${ago(problem.at, now)}${problem.count > 1 ? t`, ${problem.count} times` : ""}</p>
     </div>
     ${fixButton(fixOf(problem, mayChange), run)}

@@ -109,8 +109,6 @@ interface HealthLine {
 const MOST_CHANNELS = 5;
 const WORST: readonly ChannelLine["level"][] = ["bad", "warn", "good", ""];
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 function linesOf(overview: Overview, channels: readonly ChannelLine[], history: History | undefined): readonly HealthLine[] {
   const { answering, startedAt, ts } = overview;
   const part = (id: string): Part | undefined => history?.parts.find((one) => one.id === id);
@@ -134,7 +132,7 @@ function linesOf(overview: Overview, channels: readonly ChannelLine[], history: 
         name,
         href: place("channels"),
         detail: lastAt === undefined ? "" : t`last message ${ago(lastAt)}`,
-        state: capital(state),
+        state,
         tone: level,
         part: part(`channel:${id}`),
       })),

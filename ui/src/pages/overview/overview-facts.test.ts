@@ -37,9 +37,9 @@ test("channels are described by what they do now, with their error only while it
     }),
   );
   expect(lines).toEqual([
-    { id: "telegram:default", name: "Telegram (default)", state: "connected", level: "good", lastAt: 9 },
-    { id: "telegram:work", name: "Telegram (work)", state: "stopped", level: "bad", error: "401 from the platform" },
-    { id: "irc:default", name: "irc", state: "off", level: "" },
+    { id: "telegram:default", name: "Telegram (default)", state: "Connected", level: "good", lastAt: 9 },
+    { id: "telegram:work", name: "Telegram (work)", state: "Stopped", level: "bad", error: "401 from the platform" },
+    { id: "irc:default", name: "irc", state: "Off", level: "" },
   ]);
 });
 

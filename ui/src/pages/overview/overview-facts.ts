@@ -27,13 +27,13 @@ export interface ChannelLine {
 type Account = ChannelsStatus["channelAccounts"][string][number];
 
 function stateOf({ enabled, configured, running, connected, lastError, stoppedByHand }: Account): Pick<ChannelLine, "state" | "level"> {
-  if (enabled === false) return { state: t("off"), level: "" };
-  if (configured === false) return { state: t("not set up"), level: "" };
-  if (stoppedByHand === true) return { state: t("stopped manually"), level: "warn" };
-  if (running === false) return lastError ? { state: t("stopped"), level: "bad" } : { state: t("not running"), level: "warn" };
-  if (connected === false) return { state: t("connecting"), level: "warn" };
-  if (connected === true) return { state: t("connected"), level: "good" };
-  return running === true ? { state: t("running"), level: "good" } : { state: t("idle"), level: "" };
+  if (enabled === false) return { state: t("Off"), level: "" };
+  if (configured === false) return { state: t("Not set up"), level: "" };
+  if (stoppedByHand === true) return { state: t("Stopped manually"), level: "warn" };
+  if (running === false) return lastError ? { state: t("Stopped"), level: "bad" } : { state: t("Not running"), level: "warn" };
+  if (connected === false) return { state: t("Connecting"), level: "warn" };
+  if (connected === true) return { state: t("Connected"), level: "good" };
+  return running === true ? { state: t("Running"), level: "good" } : { state: t("Idle"), level: "" };
 }
 
 /** Accounts in the order of their channels. */

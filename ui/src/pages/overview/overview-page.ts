@@ -17,6 +17,7 @@ import { attentionCard, attentionLook, fixButton, type Request } from "./attenti
 import { COST_DAYS, costCard, costLook, type Budgets } from "./cost-card.ts";
 import { healthCard, healthLook, type History } from "./health-card.ts";
 import { channelLines, fixOf, headlineOf, summaryOf, type ChannelLine, type Fix, type Overview, type Presence } from "./overview-facts.ts";
+import { problemWords } from "./problem-words.ts";
 import { overviewLook } from "./overview-look.ts";
 import { agentsCard, systemLine, type Agents, type Beat, type Health } from "./system-line.ts";
 import "./usage-card.ts";
@@ -227,7 +228,7 @@ export class OverviewPage extends Page {
       <span class="sign">${icon(level === "good" ? "check" : "warn", 20)}</span>
       <div class="grow" aria-live="polite">
         <h2>${text}</h2>
-        <p class="soft two">${worst ? html`${worst.text}${/[.!?]$/.test(worst.text) ? "" : "."} ${worst.todo ?? nothing}` : more}</p>
+        <p class="soft two">${worst ? html`${problemWords(worst.text)}${/[.!?]$/.test(worst.text) ? "" : "."} ${problemWords(worst.todo ?? "")}` : more}</p>
       </div>
       ${worst ? fixButton(fixOf(worst, this.context.link.may("operator.admin")), this.fix, "primary") : nothing}
     </div>`;

@@ -30,7 +30,7 @@ export function agentsCard(agents: Agents | undefined, health: Health | undefine
             <p class="cut"><a href=${place("agents", [id])}>${shown}</a></p>
             <p class="faint cut">${details}</p>
           </div>
-          ${id === agents.defaultId ? html`<span class="badge">${t("default")}</span>` : nothing}
+          ${id === agents.defaultId ? html`<span class="badge">${t("Default")}</span>` : nothing}
         </li>`;
       })}
     </ul>

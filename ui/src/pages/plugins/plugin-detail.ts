@@ -90,7 +90,7 @@ export class PluginDetail extends LitElement {
     return html`<tr>
       <td>
         <code>${row.hook}</code>
-        ${breaker === undefined ? nothing : html`<span class="badge warn">${t`paused${again}`}</span>`}
+        ${breaker === undefined ? nothing : html`<span class="badge warn">${t`Paused${again}`}</span>`}
         ${row.lastError === undefined ? nothing : html`<div class="faint words">${t`Last error: ${row.lastError}`}</div>`}
       </td>
       <td class="num">${row.calls.toLocaleString(locale)}</td>

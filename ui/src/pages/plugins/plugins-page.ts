@@ -22,7 +22,7 @@ import { t } from "../../words/words.ts";
 const STATES = { loaded: ["good", t("Running")], disabled: ["", t("Off")], error: ["bad", t("Failed")] } as const;
 const stateOf = ({ status, enabled }: Plugin): TemplateResult => {
   const [tone, word] = STATES[status];
-  return status === "loaded" && !enabled ? stateDot("warn", t("off after a restart")) : stateDot(tone, word);
+  return status === "loaded" && !enabled ? stateDot("warn", t("Off after a restart")) : stateDot(tone, word);
 };
 
 /** Every plugin that was found: what it brings, what it may do, how its hooks do; on and off, installing and removing. */

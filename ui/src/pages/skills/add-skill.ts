@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import { capital } from "../../base/capital.ts";
 import { bytes, plural } from "../../base/figures.ts";
 import { randomId } from "../../base/random-id.ts";
 import { failureText } from "../../link/failure.ts";
@@ -16,6 +17,7 @@ import type { Review } from "./skill-facts.ts";
 
 const FETCH_MS = 300_000;
 const EVERYONE = "";
+const SEVERITIES: Readonly<Record<string, string>> = { critical: t("Critical"), warn: t("Warning"), info: t("Note") };
 const EXAMPLE_NAME = "invoice-check";
 const EXAMPLE_SOURCE = `https://github.com/acme/skills#v2:${EXAMPLE_NAME}`;
 
@@ -171,7 +173,7 @@ export class AddSkill extends LitElement {
           : html`<div class="note bad" role="alert">
               ${plural(findings.length, t("suspicious place"), t("suspicious places"))}
               <ul>
-                ${findings.map(({ severity, message, file, line }) => html`<li>${badge(severity === "critical" ? "bad" : "warn", severity)} ${file === undefined ? "" : html`<code>${file}${line === undefined ? "" : `:${line}`}</code>`} ${message}</li>`)}
+                ${findings.map(({ severity, message, file, line }) => html`<li>${badge(severity === "critical" ? "bad" : "warn", SEVERITIES[severity] ?? capital(severity))} ${file === undefined ? "" : html`<code>${file}${line === undefined ? "" : `:${line}`}</code>`} ${message}</li>`)}
               </ul>
             </div>`
       }

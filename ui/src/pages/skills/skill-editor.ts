@@ -107,8 +107,11 @@ export class SkillEditor extends LitElement {
   }
 
   private async load(): Promise<void> {
+    const before = this.text;
     try {
       const file = await this.read();
+      // What was typed meanwhile stays.
+      if (this.text !== before) return void (this.file = file);
       const draft = keep.json<Draft>(this.draftKey);
       keep.setJson(this.draftKey, undefined);
       // Saving compares with what the draft was written on: a file that changed since is not overwritten.
@@ -143,9 +146,13 @@ export class SkillEditor extends LitElement {
 
   /** Shows what someone else wrote beside what was written here. */
   private async compare(): Promise<void> {
-    const now = await this.read();
-    if (now.content === this.text) this.file = now;
-    else this.conflict = now;
+    try {
+      const now = await this.read();
+      if (now.content === this.text) this.file = now;
+      else this.conflict = now;
+    } catch (error) {
+      this.problem = t`The file was changed elsewhere, and it could not be read: ${failureText(error)}`;
+    }
   }
 
   private choose(choice: ConflictChoice): void {

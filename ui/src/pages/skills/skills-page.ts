@@ -18,10 +18,8 @@ import { t } from "../../words/words.ts";
 import "./add-skill.ts";
 import "./skill-detail.ts";
 import "./skill-editor.ts";
-import { agentLists, lineAt, linesIn, partsOf, skillLines, sourceName, stateOf, type Found, type SkillLine, type StateFilter } from "./skill-facts.ts";
-
-/** Agents that are asked at once. */
-const TOGETHER = 4;
+import { loadSkills } from "./load-skills.ts";
+import { agentLists, lineAt, linesIn, partsOf, sourceName, stateOf, type SkillLine, type StateFilter } from "./skill-facts.ts";
 
 /** All skills: what each lacks, who has it, its key; to be installed, written, edited and removed. */
 export class SkillsPage extends Page {
@@ -61,30 +59,19 @@ export class SkillsPage extends Page {
   @state() private words = "";
   @state() private filter: StateFilter = "all";
   private reads = 0;
+  /** The skill whose file is open, and its address: it stays when the list lacks it, as while the file is rewritten elsewhere. */
+  private edited: { readonly address: string; readonly line: SkillLine } | undefined;
 
   override async load(): Promise<void> {
     const { link } = this.context;
     if (!link.has("skills.status")) return;
     const read = (this.reads += 1);
     try {
-      const [{ agents, defaultId }, config] = await Promise.all([
-        link.request("agents.list", {}),
-        link.may("operator.admin") ? link.request("config.get", {}).catch(() => undefined) : undefined,
-      ]);
-      const lists = agentLists(config?.config);
-      // The default agent's skills are named without it.
-      const ordered = agents.toSorted((a, b) => Number(b.id === defaultId) - Number(a.id === defaultId));
-      const found: Found[] = [];
-      for (let at = 0; at < ordered.length; at += TOGETHER) {
-        const answers = ordered.slice(at, at + TOGETHER).map(async ({ id, name, identity }): Promise<Found> => {
-          const { skills } = await link.request("skills.status", { agentId: id });
-          return { agent: { id, name: identity?.name ?? name ?? id, only: lists.get(id.toLowerCase()) }, skills };
-        });
-        found.push(...(await Promise.all(answers)));
-      }
+      const config = link.may("operator.admin") ? await link.request("config.get", {}).catch(() => undefined) : undefined;
+      const { lines, agents } = await loadSkills(link, agentLists(config?.config));
       if (read !== this.reads) return;
-      this.lines = skillLines(found);
-      this.agents = found.map(({ agent }) => agent);
+      this.lines = lines;
+      this.agents = agents;
       this.config = config?.config;
       this.failure = undefined;
     } catch (error) {
@@ -230,6 +217,15 @@ export class SkillsPage extends Page {
     });
   }
 
+  /** The skill whose file the address opens. */
+  private editedLine(chosen: SkillLine | undefined): SkillLine | undefined {
+    const { rest, query } = this.route;
+    const address = rest.join("/");
+    if (!query.has("file") || rest.length === 0) this.edited = undefined;
+    else if (chosen) this.edited = { address, line: chosen };
+    return this.edited?.address === address ? this.edited.line : undefined;
+  }
+
   protected override render(): TemplateResult {
     const { lines } = this;
     const { rest, query } = this.route;
@@ -237,12 +233,13 @@ export class SkillsPage extends Page {
     if ((adding === "install" || adding === "new") && this.mayAdd()) return this.addPage(adding);
     const isThere = this.context.link.has("skills.status");
     const chosen = lines && rest.length > 0 ? lineAt(lines, rest) : undefined;
-    if (chosen && query.has("file")) {
+    const edited = this.editedLine(chosen);
+    if (edited) {
       return html`<oc-skill-editor
         .context=${this.context}
-        .name=${chosen.skill.name}
-        .agentId=${chosen.agentId}
-        @changed=${({ detail }: CustomEvent<string>) => this.fileChanged(chosen, detail)}
+        .name=${edited.skill.name}
+        .agentId=${edited.agentId}
+        @changed=${({ detail }: CustomEvent<string>) => this.fileChanged(edited, detail)}
       ></oc-skill-editor>`;
     }
     const ready = lines?.filter(({ skill }) => stateOf(skill).is === "ready").length ?? 0;

@@ -30,7 +30,7 @@ export class LocalCard extends LitElement {
     const model = this.models[id] ?? models[0] ?? "";
     if (models.length === 0) return html`<li><strong>${label}</strong> ${t("runs at")} <span class="mono">${url}</span> ${t("and has no model yet.")}</li>`;
     return html`<li class="field">
-      <label for="model-${id}">${label} <span class="badge good">${t("running")}</span></label>
+      <label for="model-${id}">${label} <span class="badge good">${t("Running")}</span></label>
       <div class="row">
         <oc-select
           block

@@ -22,13 +22,26 @@ test("a command is shown as it was given, other arguments as JSON", () => {
 
 test("what came back says how it ended, and where all of it is", () => {
   const gave = gaveOf(step("tool", { gave: { text: "no such file", chars: 5000, cut: true, exitCode: 2, pictures: 1, seq: 7 } }));
-  expect(gave).toEqual({ text: "no such file", chars: 5000, cut: true, notes: ["exit code 2", "1 picture"], failed: true, seq: 7 });
+  expect(gave).toEqual({
+    text: "no such file",
+    chars: 5000,
+    cut: true,
+    notes: [
+      { text: "Exit code 2", isEnd: true },
+      { text: "1 picture", isEnd: false },
+    ],
+    failed: true,
+    seq: 7,
+  });
   expect(gaveOf(step("tool", { gave: { text: "", chars: 0, cut: false, exitCode: 0 } }))).toMatchObject({
-    notes: ["exit code 0"],
+    notes: [{ text: "Exit code 0", isEnd: true }],
     failed: false,
     seq: undefined,
   });
-  expect(gaveOf(step("tool", { gave: { text: "", chars: 0, cut: false, signal: "SIGKILL" } }))).toMatchObject({ notes: ["signal SIGKILL"], failed: true });
+  expect(gaveOf(step("tool", { gave: { text: "", chars: 0, cut: false, signal: "SIGKILL" } }))).toMatchObject({
+    notes: [{ text: "Signal SIGKILL", isEnd: true }],
+    failed: true,
+  });
 });
 
 test("of a call of a model: who, tokens, cost, and what ended it", () => {

@@ -1,4 +1,4 @@
-import { duration, money } from "../../base/figures.ts";
+import { duration, money, plural } from "../../base/figures.ts";
 import type { Step } from "./story-rows.ts";
 import { locale, t } from "../../words/words.ts";
 
@@ -17,8 +17,8 @@ export interface Gave {
   readonly text: string;
   readonly chars: number;
   readonly cut: boolean;
-  /** `exit code 3`, `signal SIGTERM`, `2 pictures`. */
-  readonly notes: readonly string[];
+  /** `Exit code 3`, `Signal SIGTERM`, `2 pictures`; `isEnd` of how a command ended. */
+  readonly notes: readonly { readonly text: string; readonly isEnd: boolean }[];
   readonly failed: boolean;
   /** Where all of it can be asked for. */
   readonly seq: number | undefined;
@@ -44,9 +44,9 @@ export function gaveOf({ kind, details }: Step): Gave | undefined {
   const { text, chars, cut, exitCode, signal, pictures, seq } = fieldsOf(details["gave"]);
   const [code, count] = [figure(exitCode), figure(pictures) ?? 0];
   const notes = [
-    ...(code === undefined ? [] : [t`exit code ${code}`]),
-    ...(words(signal) === "" ? [] : [t`signal ${words(signal)}`]),
-    ...(count === 0 ? [] : [`${count} ${count === 1 ? "picture" : "pictures"}`]),
+    ...(code === undefined ? [] : [{ text: t`Exit code ${code}`, isEnd: true }]),
+    ...(words(signal) === "" ? [] : [{ text: t`Signal ${words(signal)}`, isEnd: true }]),
+    ...(count === 0 ? [] : [{ text: plural(count, t("picture"), t("pictures")), isEnd: false }]),
   ];
   return { text: words(text), chars: figure(chars) ?? 0, cut: cut === true, notes, failed: (code ?? 0) !== 0 || words(signal) !== "", seq: figure(seq) };
 }

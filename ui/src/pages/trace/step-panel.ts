@@ -32,7 +32,7 @@ export class StepPanel extends LitElement {
     return html`<section class="card" aria-label=${t`Step: ${row.name}`}>
       <div class="row">
         <h2 class="grow">${row.name}</h2>
-        ${row.bad ? html`<span class="badge bad">${t("failed")}</span>` : open ? html`<span class="badge info">${t("running")}</span>` : nothing}
+        ${row.bad ? html`<span class="badge bad">${t("Failed")}</span>` : open ? html`<span class="badge info">${t("Running")}</span>` : nothing}
         <button class="plain small icon" aria-label=${t("Close")} @click=${() => this.say("close")}>${icon("close", 16)}</button>
       </div>
       <p class="text">${row.text}</p>
@@ -92,7 +92,7 @@ export class StepPanel extends LitElement {
     const text = this.whole ?? gave.text;
     return html`<div class="row came">
         <h3 class="grow">${t("Result")}</h3>
-        ${gave.notes.map((note) => html`<span class="badge ${gave.failed && !note.includes("picture") ? "bad" : ""}">${note}</span>`)}
+        ${gave.notes.map(({ text: note, isEnd }) => html`<span class="badge ${gave.failed && isEnd ? "bad" : ""}">${note}</span>`)}
       </div>
       ${text.trim() === "" ? html`<p class="soft">${t("No text")}</p>` : html`<pre class=${this.whole === undefined ? "" : "all"} tabindex="0" role="region" aria-label=${t("Result")}>${text}</pre>`}
       ${this.more(gave)}`;

@@ -1,3 +1,4 @@
+import { capital } from "../../base/capital.ts";
 import { duration } from "../../base/figures.ts";
 import { place } from "../../shell/router.ts";
 import { askedOf } from "./step-facts.ts";
@@ -101,7 +102,7 @@ export function startPlace({ about: { start } }: Story): string | undefined {
 }
 
 /** What started a run, as a sentence begins. */
-export const startText = ({ about: { start } }: Story): string | undefined => start && start.text.charAt(0).toUpperCase() + start.text.slice(1);
+export const startText = ({ about: { start } }: Story): string | undefined => start && capital(start.text);
 
 export const filtered = (stories: readonly Story[], { outcome, channel }: StoryFilter): readonly Story[] =>
   stories.filter((story) => (outcome === undefined || story.verdict.outcome === outcome) && (channel === undefined || channelOf(story) === channel));

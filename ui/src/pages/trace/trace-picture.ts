@@ -1,3 +1,5 @@
+import { t } from "../../words/words.ts";
+
 /** What is copied from the look of the page: the picture stands without it. */
 const LOOK = [
   "fill",
@@ -83,9 +85,9 @@ export async function pictureOf(chart: SVGSVGElement, about: PictureWords): Prom
   canvas.width = Math.round(width * SHARP);
   canvas.height = Math.round(height * SHARP);
   const context = canvas.getContext("2d");
-  if (!context) throw new Error("this browser gives no canvas to draw on");
+  if (!context) throw new Error(t("This browser cannot draw pictures."));
   context.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made"))), "image/png");
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(t("The picture could not be created.")))), "image/png");
   });
 }

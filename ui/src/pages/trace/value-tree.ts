@@ -11,9 +11,9 @@ const named = (key: string): string => key.split(WORDS).join(" ").toLowerCase();
 const isMoment = (key: string, value: number): boolean => key.endsWith("At") && value > 1e12 && value < 1e14;
 
 function shown(key: string, value: string | number | boolean | null): string {
-  if (value === true) return "yes";
-  if (value === false) return "no";
-  if (value === null) return "none";
+  if (value === true) return t("yes");
+  if (value === false) return t("no");
+  if (value === null) return t("none");
   if (typeof value === "number")
     return isMoment(key, value) ? new Date(value).toLocaleString(locale) : value.toLocaleString(locale, { maximumFractionDigits: 6 });
   return value;

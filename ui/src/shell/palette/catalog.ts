@@ -22,18 +22,11 @@ import {
   type Hints,
   type Job,
   type SavedPrompt,
-  type SessionRow,
 } from "./sources.ts";
+import { createSessionSearch, NO_SESSIONS, type KnownSessions } from "./session-search.ts";
+import { loadThings, NO_THINGS, thingEntries, type Things } from "./thing-entries.ts";
 
-/** Sessions that are shown at once. */
-const MOST = 30;
-
-interface Known {
-  readonly sessions: readonly SessionRow[];
-  /** The words that the sessions were found for. */
-  readonly foundFor: string;
-  /** So many sessions fit beyond those. */
-  readonly beyond: number;
+interface Known extends KnownSessions {
   readonly jobs: readonly Job[];
   readonly agents: readonly Agent[];
   readonly prompts: readonly SavedPrompt[];
@@ -43,6 +36,7 @@ interface Known {
   readonly requests: { readonly senders: number; readonly devices: number };
   readonly nodes: readonly NodeLine[];
   readonly nodeRequests: readonly NodeRequest[];
+  readonly things: Things;
 }
 
 /** What the page is about, such as the chat that is open. */
@@ -62,9 +56,7 @@ export interface Catalog {
 }
 
 const NOTHING: Known = {
-  sessions: [],
-  foundFor: "",
-  beyond: 0,
+  ...NO_SESSIONS,
   jobs: [],
   agents: [],
   prompts: [],
@@ -74,22 +66,15 @@ const NOTHING: Known = {
   requests: { senders: 0, devices: 0 },
   nodes: [],
   nodeRequests: [],
+  things: NO_THINGS,
 };
 
 export function createCatalog(context: PageContext): Catalog {
   const { link, router } = context;
   const known = createSignal<Known>(NOTHING);
-  let asked = 0;
   const put = (patch: Partial<Known>): void => known.update((before) => ({ ...before, ...patch }));
 
-  async function find(words: string): Promise<void> {
-    const mine = (asked += 1);
-    const narrowed = words === "" ? { automation: false } : { search: words };
-    const answer = await link.request("sessions.list", { limit: MOST, includeDerivedTitles: true, includeGlobal: true, ...narrowed }).catch(() => undefined);
-    if (mine !== asked) return;
-    const sessions = answer?.sessions ?? [];
-    put({ sessions, foundFor: words, beyond: Math.max(0, (answer?.total ?? 0) - sessions.length) });
-  }
+  const { find, loadRecent } = createSessionSearch(context, put);
 
   /** Devices that ask, and nodes: a node that asks as a device is one of those. */
   async function loadPairing(): Promise<Partial<Known>> {
@@ -100,14 +85,16 @@ export function createCatalog(context: PageContext): Catalog {
     const pending = devices?.pending ?? [];
     const nodes = nodeRequests(pending, own?.pending ?? []);
     const others = pending.filter(({ requestId }) => !nodes.some((one) => one.requestId === requestId));
-    return { requests: { ...known.value.requests, devices: others.length }, nodeRequests: nodes };
+    const things = { ...known.value.things, devices: devices?.paired ?? [] };
+    return { requests: { ...known.value.requests, devices: others.length }, nodeRequests: nodes, things };
   }
 
   /** What this browser may not see, or the gateway does not have, is left out. */
   async function load(): Promise<void> {
     const quiet = <T>(work: Promise<T>, use: (found: T) => void): Promise<void> => work.then(use, () => undefined);
     await Promise.all([
-      find(""),
+      loadRecent(),
+      loadThings(link, (part) => put({ things: { ...known.value.things, ...part } })),
       quiet(link.request("cron.list", { includeDisabled: true }), ({ jobs }) => put({ jobs })),
       quiet(link.request("agents.list", {}), ({ agents, defaultId, mainKey }) => put({ agents, defaultAgent: defaultId, mainKey })),
       ...(link.has("prompts.list") ? [quiet(link.request("prompts.list", {}), ({ prompts }) => put({ prompts }))] : []),
@@ -126,9 +113,9 @@ export function createCatalog(context: PageContext): Catalog {
     const { page, rest } = router.route.value;
     const [id] = rest;
     if (id === undefined) return undefined;
-    const { sessions, agents, jobs, mainKey } = known.value;
+    const { recent, found, open, agents, jobs, mainKey } = known.value;
     if (page === "chat") {
-      const row = sessions.find(({ key }) => key === id);
+      const row = [...recent, ...found, ...(open ? [open] : [])].find(({ key }) => key === id);
       return { title: row ? nameOf(row) : id, entries: actionsOfRow(context, id, row) };
     }
     const node = page === "nodes" ? known.value.nodes.find(({ nodeId }) => nodeId === id) : undefined;
@@ -140,14 +127,15 @@ export function createCatalog(context: PageContext): Catalog {
   }
 
   function entries(words: string): readonly Entry[] {
-    const { sessions, jobs, agents, prompts, mainKey, hints, requests, defaultAgent, nodes } = known.value;
+    const { recent, found, jobs, agents, prompts, mainKey, hints, requests, defaultAgent, nodes } = known.value;
     return [
       ...attentionEntries(context, requests),
       ...nodeRequestEntries(context, known.value.nodeRequests),
-      ...sessions.map((row) => chatEntry(context, row, words === "" ? "recent" : "chats")),
+      // Until the gateway has answered for these words, what fits of the newest is shown.
+      ...(words === "" ? recent : [...found, ...recent]).map((row) => chatEntry(context, row, words === "" ? "recent" : "chats")),
       ...(words === "" ? [] : [...commandEntries(context, defaultAgent), ...promptEntries(context, prompts)]),
       ...(words === "" ? [] : [...jobs.map((job) => jobEntry(context, job)), ...agents.map((agent) => agentEntry(context, agent, mainKey))]),
-      ...(words === "" ? [] : nodes.flatMap((node) => nodeEntries(context, node))),
+      ...(words === "" ? [] : [...nodes.flatMap((node) => nodeEntries(context, node)), ...thingEntries(context, known.value.things)]),
       ...settingEntries(context, hints, words),
       ...memoryEntry(context, words),
       ...pageEntries(context),

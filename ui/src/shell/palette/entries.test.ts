@@ -36,7 +36,12 @@ test("one mistyped letter of a longer word is forgiven, and what was typed right
 });
 
 test("every word has to be there, and an entry is there once", () => {
-  const entries = [entry("recent", "Photo backup", "", "chat 1"), entry("chats", "Photo backup", "", "chat 1"), entry("chats", "Photo album")];
+  const entries = [
+    entry("recent", "Photo backup", "", "chat 1"),
+    entry("chats", "Photo backup", "", "chat 1"),
+    entry("chats", "Photo backup", "", "chat 1"),
+    entry("chats", "Photo album"),
+  ];
   expect(labels(arranged(entries, "all", "photo back"))).toEqual(["Photo backup"]);
   expect(arranged(entries, "commands", "")).toEqual([]);
 });

@@ -94,8 +94,11 @@ export function arranged(entries: readonly Entry[], mode: Mode, words: string): 
   const seen = new Set<string>();
   return GROUPS_OF[mode].flatMap((group) =>
     entries
-      .filter((entry) => entry.group === group && !seen.has(entry.id) && fits(entry, words))
-      .map((entry) => (seen.add(entry.id), entry))
+      .filter(({ id, label, hint, group: own }) => {
+        if (own !== group || seen.has(id) || !fits({ label, hint }, words)) return false;
+        seen.add(id);
+        return true;
+      })
       .toSorted((a, b) => rank(a, words) - rank(b, words)),
   );
 }

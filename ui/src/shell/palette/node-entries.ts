@@ -1,5 +1,7 @@
 /** Nodes in the palette: those that ask, and those that are there. */
+import { html, nothing } from "lit";
 import { nodeName, type NodeLine, type NodeRequest } from "../../pages/nodes/node-facts.ts";
+import { offersOf } from "../../pages/nodes/node-offers.ts";
 import { t } from "../../words/words.ts";
 import type { PageContext } from "../context.ts";
 import { place } from "../router.ts";
@@ -10,7 +12,16 @@ async function approve(context: PageContext, request: NodeRequest): Promise<void
   const { dialogs, link, router, toasts } = context;
   const { name, kind, requestId, remoteIp } = request;
   const from = remoteIp === undefined ? "" : t`It asks from ${remoteIp}. `;
-  const body = from + t("A node receives the events of all chats. Approve only a machine that may read them.");
+  const offers = offersOf(request);
+  const body = html`<p>${from}${t("A node receives the events of all chats. Approve only a machine that may read them.")}</p>
+    ${
+      offers.length === 0
+        ? nothing
+        : html`<p>${t("Agents could ask it to")}</p>
+            <ul>
+              ${offers.map(({ words }) => html`<li>${words}</li>`)}
+            </ul>`
+    }`;
   if (!(await dialogs.confirm({ title: t`Approve node ${name}?`, body, yes: t("Approve") }))) return;
   await attempt(context, async () => {
     if (kind === "device") await link.request("device.pair.approve", { requestId });

@@ -24,9 +24,10 @@ export class Palette extends LitElement {
   @property({ attribute: false }) context!: PageContext;
   @state() private shown = false;
   @state() private input = "";
-  @state() private at = 0;
-  /** What the page is about; undefined when it was taken away. */
-  @state() private scope: Scope | undefined;
+  /** The entry that Enter runs, once someone has gone to one; otherwise the first. It stays the same when answers move it. */
+  @state() private marked: string | undefined;
+  /** What the page is about comes first, until that is taken away. */
+  @state() private isScoped = true;
   /** The entry whose further actions are shown. */
   @state() private inside: Scope | undefined;
   /** What an entry asks for: the input is the answer. */
@@ -50,16 +51,19 @@ export class Palette extends LitElement {
     this.changes ??= catalog.known.subscribe(() => this.requestUpdate());
     this.type("");
     this.inside = this.asking = undefined;
-    this.scope = catalog.scope();
+    this.isScoped = true;
     this.shown = true;
     await catalog.load();
-    // The object's name may have come with the answers.
-    if (this.scope !== undefined || this.input === "") this.scope = catalog.scope();
+  }
+
+  /** What the page is about, as far as the gateway has answered. */
+  private get scope(): Scope | undefined {
+    return this.isScoped ? this.catalog?.scope() : undefined;
   }
 
   private type(input: string): void {
     this.input = input;
-    this.at = 0;
+    this.marked = undefined;
     clearTimeout(this.rest);
   }
 
@@ -85,7 +89,6 @@ export class Palette extends LitElement {
         : mode === "settings"
           ? settingEntries(this.context, catalog.known.value.hints, words === "" ? "." : words, SETTINGS)
           : [];
-    // Until the gateway has answered for these words, what fits of its last answer is shown: arranging leaves out the rest.
     return arranged([...(scope?.entries ?? []), ...further, ...found], mode, words);
   }
 
@@ -129,22 +132,24 @@ export class Palette extends LitElement {
       this.asking = undefined;
       this.type("");
     } else if (this.inside) this.inside = undefined;
-    else this.scope = undefined;
-    this.at = 0;
+    else this.isScoped = false;
+    this.marked = undefined;
     this.field?.focus();
   }
 
   private key(event: KeyboardEvent): void {
     const { entries } = this;
     const last = Math.max(0, entries.length - 1);
+    const at = this.place(entries);
+    const mark = (next: number): void => void (this.marked = entries[next]?.id);
     // Those keys choose among the candidates of an input method.
     if (event.isComposing) return;
-    if (event.key === "ArrowDown") this.at = this.at >= last ? 0 : this.at + 1;
-    else if (event.key === "ArrowUp") this.at = this.at === 0 ? last : this.at - 1;
-    else if (event.key === "PageDown") this.at = Math.min(last, this.at + 8);
-    else if (event.key === "PageUp") this.at = Math.max(0, this.at - 8);
-    else if (event.key === "Enter") this.run(entries[this.at]);
-    else if (event.key === "Tab" && !event.shiftKey) this.enter(entries[this.at]);
+    if (event.key === "ArrowDown") mark(at >= last ? 0 : at + 1);
+    else if (event.key === "ArrowUp") mark(at === 0 ? last : at - 1);
+    else if (event.key === "PageDown") mark(Math.min(last, at + 8));
+    else if (event.key === "PageUp") mark(Math.max(0, at - 8));
+    else if (event.key === "Enter") this.run(entries[at]);
+    else if (event.key === "Tab" && !event.shiftKey) this.enter(entries[at]);
     else if (event.key === "Backspace" && this.input === "" && (this.asking ?? this.inside ?? this.scope)) this.unscope();
     else if (event.key === "Escape" && (this.asking ?? this.inside)) this.unscope();
     else return;
@@ -156,13 +161,21 @@ export class Palette extends LitElement {
     return marked(text, words).map((piece) => (piece.isFound ? html`<mark>${piece.text}</mark>` : piece.text));
   }
 
-  private row(entry: Entry, at: number): TemplateResult {
+  /** Where the marked entry is. */
+  private place(entries: readonly Entry[]): number {
+    return Math.max(
+      0,
+      entries.findIndex(({ id }) => id === this.marked),
+    );
+  }
+
+  private row(entry: Entry, at: number, isMarked: boolean): TemplateResult {
     return html`<div
       class="option"
       id="choice-${at}"
       role="option"
-      aria-selected=${at === this.at}
-      @pointermove=${() => (this.at = at)}
+      aria-selected=${isMarked}
+      @pointermove=${() => (this.marked = entry.id)}
       @click=${() => this.run(entry)}
     >
       <span class="tile ${entry.needsPerson ? "warn" : ""}">${icon(entry.icon, 16)}</span><span class="label cut">${this.words(entry.label)}</span>
@@ -173,10 +186,11 @@ export class Palette extends LitElement {
 
   private rows(entries: readonly Entry[]): readonly TemplateResult[] {
     const scope = this.inside ?? this.scope;
+    const chosen = this.place(entries);
     return entries.map((entry, at) => {
       const isFirst = entry.group !== entries[at - 1]?.group;
       const title = entry.group === "object" && scope ? scope.title : GROUPS[entry.group];
-      return html`${isFirst ? html`<div class="heading cut" role="presentation">${title}</div>` : nothing}${this.row(entry, at)}`;
+      return html`${isFirst ? html`<div class="heading cut" role="presentation">${title}</div>` : nothing}${this.row(entry, at, at === chosen)}`;
     });
   }
 
@@ -209,7 +223,7 @@ export class Palette extends LitElement {
           role="combobox"
           aria-expanded="true"
           aria-controls="choices"
-          aria-activedescendant=${entries.length === 0 ? nothing : `choice-${this.at}`}
+          aria-activedescendant=${entries.length === 0 ? nothing : `choice-${this.place(entries)}`}
           autocomplete="off"
           spellcheck="false"
           autofocus

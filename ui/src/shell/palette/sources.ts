@@ -75,7 +75,11 @@ export function chatActions(context: PageContext, chat: ChatRef, group: Group = 
   const { router, link } = context;
   const { key, title, label, pinned = false, archived = false } = chat;
   // The list of chats follows the gateway's events.
-  const run = (action: SessionAction) => () => attempt(context, () => act(action, { context, key, title, label, changed: () => {} }));
+  const run = (action: SessionAction) => () =>
+    attempt(context, async () => {
+      await act(action, { context, key, title, label, changed: () => link.refresh() });
+      if (action.do !== "export" && action.do !== "copy-key") link.refresh();
+    });
   const entry = (id: string, icon: Entry["icon"], label: string, work: () => unknown, more: Partial<Entry> = {}): Entry => ({
     id: `chat/${key}/${id}`,
     group,
@@ -89,7 +93,7 @@ export function chatActions(context: PageContext, chat: ChatRef, group: Group = 
       actOnList(
         { do: what, keys: [key] },
         context,
-        () => {},
+        () => link.refresh(),
         () => title,
       ),
     );

@@ -85,7 +85,7 @@ export class ChatPicture extends LitElement {
     if (this.source !== undefined) return;
     try {
       const { mimeType, data } = await this.link.request("chat.image", { sessionKey: this.sessionKey, seq: this.seq, index: this.index });
-      if (!SHOWN.test(mimeType)) throw new Error(`pictures of the kind ${mimeType} are not shown`);
+      if (!SHOWN.test(mimeType)) throw new Error(t`Pictures of the type ${mimeType} are not shown.`);
       if (!this.isConnected) return;
       const data8 = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
       this.source = URL.createObjectURL(new Blob([data8], { type: mimeType }));

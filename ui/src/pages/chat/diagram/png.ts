@@ -1,3 +1,5 @@
+import { t } from "../../../words/words.ts";
+
 /** Points of a PNG at most: more than a canvas holds everywhere. */
 const MOST_POINTS = 16_000_000;
 const SHARP = 2;
@@ -14,10 +16,10 @@ export async function pngOf(file: Blob, width: number, height: number): Promise<
     canvas.width = Math.max(1, Math.floor(width * scale));
     canvas.height = Math.max(1, Math.floor(height * scale));
     const context = canvas.getContext("2d");
-    if (!context) throw new Error("expected a canvas to draw on, and the browser gave none");
+    if (!context) throw new Error(t("This browser cannot draw pictures."));
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((resolve, reject) => {
-      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("expected a PNG of the picture, and the browser gave none"))), "image/png");
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(t("The picture could not be created.")))), "image/png");
     });
   } finally {
     URL.revokeObjectURL(url);

@@ -40,7 +40,7 @@ it("sends a message again with its files, and without the lines that name them",
   });
 });
 
-it("fetches all of a message that is shown cut, however many parts it has", async () => {
+it("fetches all of a message that is not shown in full, however many parts it has", async () => {
   const whole = "a message of more than thirty letters, to its END";
   const shown = entry([said("a message\n...(truncated)...")], { cut: true });
   expect(await wholeText(portOf(whole), KEY, shown)).toBe(whole);
@@ -48,7 +48,7 @@ it("fetches all of a message that is shown cut, however many parts it has", asyn
 });
 
 it("rather fails than to take a part for the whole", async () => {
-  await expect(draftOf(portOf("", false), KEY, entry([said("cut …")], { cut: true }))).rejects.toThrow("shown cut");
+  await expect(draftOf(portOf("", false), KEY, entry([said("cut …")], { cut: true }))).rejects.toThrow("not shown in full");
 });
 
 it("names a conversation after its first words", () => {

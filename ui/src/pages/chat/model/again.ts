@@ -1,6 +1,7 @@
 import type { Link } from "../../../link/link.ts";
 import { fieldsOf, saidIn, withoutFileLines } from "./said.ts";
 import type { Attachment, ChatEntry, Draft } from "./state.ts";
+import { t } from "../../../words/words.ts";
 
 type Port = Pick<Link, "has" | "request">;
 
@@ -9,7 +10,8 @@ const ENDINGS: Readonly<Record<string, string>> = { "image/jpeg": "jpg", "image/
 /** All that an entry says. Rejects when it was cut and the rest cannot be had: nobody takes a part for the whole. */
 export async function wholeText(link: Port, sessionKey: string, { seq, content, cut }: ChatEntry): Promise<string> {
   if (!cut) return saidIn(content);
-  if (!link.has("chat.entry")) throw new Error("this message is shown cut, and this gateway does not give the rest; the exported session has all of it");
+  if (!link.has("chat.entry"))
+    throw new Error(t("This message is not shown in full, and this gateway does not send the rest. The exported session has all of it."));
   const parts: string[] = [];
   for (let from: number | undefined = 0; from !== undefined;) {
     const part: { readonly text: string; readonly next?: number } = await link.request("chat.entry", { sessionKey, seq, from });

@@ -242,7 +242,7 @@ async function gate(deps: BrokerDeps, context: ToolContext, tool: Tool, call: Br
   if (hooks.has("before_tool_call")) asks.push((event) => hooks.run("before_tool_call", event, ctx, options));
   if (taint) asks.push((event) => taint.evaluate(event, ctx));
   for (const ask of asks) {
-    const derivedPaths = tool.paths?.(params, context);
+    const derivedPaths = await tool.paths?.(params, context);
     const answer = await ask({ ...hookEvent(context, tool, call.id, params), ...(derivedPaths ? { derivedPaths: [...derivedPaths] } : {}) });
     context.hookLog?.add(hookLogEntries(trace.splice(0), answer, deps.clock.now()));
     if (!answer) continue;

@@ -11,12 +11,13 @@ import type { EventPayload } from "../../protocol/index.ts";
 import type { CronSlotRow, Store, Write } from "../../store/index.ts";
 import { createJob, patchedSchedule, patchJob, withFittingName, type CronJob, type JobPatch, type NewJob } from "./job.ts";
 import { changeJob, jobOf, putJob, rowOf } from "./jobs.ts";
+import { heldBack, naturalNext } from "./held.ts";
 import { createPlanner } from "./planner.ts";
 import type { RunRecord } from "./run.ts";
 import { createRunner, type Runner } from "./runner.ts";
 import { checkSchedule, parseAt, previewTimes, timesOf, type Preview, type Schedule } from "./schedule.ts";
 import { upcomingTimes, type Upcoming } from "./upcoming.ts";
-import { createWebhooks, type WebhookDeps, type WebhookRecord } from "./webhook.ts";
+import { checkWebhook, createWebhooks, type WebhookDeps, type WebhookRecord } from "./webhook.ts";
 
 export type CronEvent = EventPayload<"cron">;
 export type CronEntry = CronEvent & { readonly ts: number };
@@ -112,10 +113,13 @@ async function preview({ store, clock }: CronDeps, schedule: Schedule, count: nu
   return previewTimes(checked, clock.now(), count, row?.id);
 }
 
-async function lastRuns({ store }: CronDeps, runner: Pick<Runner, "waiting">, id: string, limit: number): Promise<readonly CronEntry[]> {
+async function lastRuns({ store, clock }: CronDeps, runner: Pick<Runner, "waiting">, id: string, limit: number): Promise<readonly CronEntry[]> {
   const slots = await store.read("cron.slot.list", { jobId: id, limit });
   if (slots.length === 0) await rowOf(store, id);
-  return slots.map((slot) => (slot.state === "running" ? startedEntryOf(slot, runner.waiting(slot)) : entryOf(slot))).reverse();
+  // Earlier versions recorded times that a job was not going to run at before they came.
+  const now = clock.now();
+  const past = slots.filter(({ status, scheduledAt }) => status !== "skipped" || scheduledAt <= now);
+  return past.map((slot) => (slot.state === "running" ? startedEntryOf(slot, runner.waiting(slot)) : entryOf(slot))).reverse();
 }
 
 export function createCron(deps: CronDeps): Cron {
@@ -132,6 +136,23 @@ export function createCron(deps: CronDeps): Cron {
     deps.emit({ jobId: job.id, action, ...(nextRunAtMs === undefined ? {} : { nextRunAtMs }) }, job);
     if (nextRunAtMs !== undefined && nextRunAtMs !== before) deps.scheduled(job);
     return job;
+  }
+
+  /** Records the times up to now that a job was held back from. `ends`: from here on it runs at its own times again. */
+  async function recordHeld(id: string, now: number, ends = false): Promise<void> {
+    const job = jobOf(await rowOf(store, id));
+    const { nextRunAtMs: planned } = job.state;
+    if (!job.enabled || planned === undefined || job.schedule.kind === "at" || runner.isBusy(id)) return;
+    const natural = ends ? naturalNext(job, now) : undefined;
+    const next = natural === undefined || planned <= now ? planned : natural;
+    const held = await heldBack(store, job, Math.min(planned, now + 1));
+    if (held.times.length === 0 && next === planned) return;
+    await store.write("cron.job.due", { id, nextRunAt: next, run: [], missed: [], skipped: held.times, why: held.why });
+    if (next !== planned) {
+      planner.planned(next);
+      deps.scheduled({ ...job, state: { ...job.state, nextRunAtMs: next } });
+    }
+    for (const runAtMs of held.times) deps.emit({ jobId: id, action: "finished", status: "skipped", error: held.why, runAtMs }, job);
   }
 
   return {
@@ -153,12 +174,15 @@ export function createCron(deps: CronDeps): Cron {
     async add(input) {
       const now = clock.now();
       const job = withNext(createJob(ids.uuid(), withFittingName(input), now), now);
+      await checkWebhook(job, deps);
       await store.commit([putJob(job, 0, {})]);
       return changed(job, "added");
     },
     async update(id, patch) {
       const now = clock.now();
+      await recordHeld(id, now);
       const isReplanned = patch.schedule !== undefined || patch.enabled !== undefined;
+      if (patch.delivery) await checkWebhook(patchJob(jobOf(await rowOf(store, id)), patch, now), deps);
       const make = (old: CronJob): CronJob => (isReplanned ? withNext(patchJob(old, patch, now), now) : patchJob(old, patch, now));
       const { job, old } = await changeJob(store, id, make);
       return changed(job, "updated", old.state.nextRunAtMs);
@@ -181,6 +205,7 @@ export function createCron(deps: CronDeps): Cron {
       }
       forced.add(id);
       try {
+        await recordHeld(id, now, true);
         let scheduledAt = now;
         while (!(await store.write("cron.slot.claim", { jobId: id, scheduledAt })).claimed) scheduledAt += 1;
         await runner.run({ jobId: id, scheduledAt });

@@ -43,6 +43,8 @@ export interface CronDeps {
     readonly wake?: { readonly source: "cron"; readonly now: false };
     /** It stays until a turn has read it, however many come after it. */
     readonly keep?: true;
+    /** Only a turn whose answer reaches someone gets it. */
+    readonly untilHeard?: true;
   }) => Write;
   /** The writes that put a text into a session as the agent's, and what shows it once they are on disk. Undefined when there is no such session. */
   readonly post: (message: {

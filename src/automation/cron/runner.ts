@@ -110,8 +110,8 @@ function notesOf(deps: CronDeps, job: CronJob, scheduledAt: number, ended: Ended
   const isShown = job.payload.kind === "agentTurn" && job.delivery?.mode !== "webhook" && delivered !== true;
   const text = `Cron${status === "ok" ? "" : ` (${status})`}: ${summary ?? ""}`;
   return [
-    ...(alert === undefined ? [] : [note({ sessionKey, text: alert, idempotencyKey: `${id}:alert`, keep: true })]),
-    ...(isShown && summary !== undefined ? [note({ sessionKey, text, idempotencyKey: `${id}:summary` })] : []),
+    ...(alert === undefined ? [] : [note({ sessionKey, text: alert, idempotencyKey: `${id}:alert`, keep: true, untilHeard: true })]),
+    ...(isShown && summary !== undefined ? [note({ sessionKey, text, idempotencyKey: `${id}:summary`, ...(status === "error" ? { untilHeard: true } : {}) })] : []),
   ];
 }
 

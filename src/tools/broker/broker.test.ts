@@ -38,12 +38,12 @@ interface Fixture {
   readonly questions: ApprovalQuestion[];
 }
 
-function brokerWith(tools: readonly Tool[], { answer = "allow-once", unasked }: { answer?: ApprovalDecision; unasked?: BrokerDeps["unasked"] } = {}) {
+function brokerWith(tools: readonly Tool[], { answer = "allow-once", ...deps }: { answer?: ApprovalDecision } & Partial<BrokerDeps> = {}) {
   const clock = manualClock();
   const hooks = createHooks({ clock, log: silentLogger });
   const questions: ApprovalQuestion[] = [];
   const broker = createBroker({
-    unasked,
+    ...deps,
     clock,
     log: silentLogger,
     config: () => ({}),
@@ -388,4 +388,8 @@ test("what a tool asks about is refused at once, with the reason, where nobody c
   expect([ran, questions]).toEqual([[], []]);
   expect(text(await (await broker.open(CONTEXT)).run(call({ who: "you" })))).toBe("hello");
   expect(questions).toHaveLength(1);
+  const taint = { evaluate: async () => ({ requireApproval: { title: "Tainted", description: "d" } }), observe() {} };
+  const guarded = brokerWith([tool()], { taint, unasked: () => "nobody is there" });
+  expect(text(await (await guarded.broker.open(CONTEXT)).run(call({ who: "you" })))).toBe("Tainted. Not done: nobody is there");
+  expect(guarded.questions).toEqual([]);
 });

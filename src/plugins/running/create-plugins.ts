@@ -116,6 +116,8 @@ export interface Plugins {
   ready(): void;
   /** One plugin's settings changed. */
   reload(action: ReloadAction): Promise<void>;
+  /** Loads the plugin of a channel that came with the gateway, where it is enabled: the channel has its first settings. */
+  loadChannel(id: string): Promise<void>;
   /** Before turns are drained: notifies plugins of the end and stops their services. What guards tool calls stays. */
   stop(): Promise<void>;
   /** After turns are drained: takes everything away. */
@@ -285,6 +287,13 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     async reload(action) {
       if (!running || action.kind !== "restart" || action.id === undefined) return;
       await running.reload(action.id);
+      changed();
+    },
+    async loadChannel(id) {
+      const { registries } = (await host()).host;
+      // It may have been loaded with all others right now.
+      if (registries.channels.get(id)) return;
+      await running?.reload(id);
       changed();
     },
     async stop() {

@@ -169,7 +169,8 @@ export function createOpenSessions({ store, maxBytes = DEFAULT_MAX_BYTES }: Open
         .values()
         .toArray()
         .filter((session) => session.held?.path.file === input.file);
-    const key = kind === "injections.add" || kind === "injections.release" ? input.sessionKey : kind.startsWith("sessions.") && "key" in input ? input.key : undefined;
+    const key =
+      kind === "injections.add" || kind === "injections.release" ? input.sessionKey : kind.startsWith("sessions.") && "key" in input ? input.key : undefined;
     const session = key === undefined ? undefined : open.get(key);
     return session ? [session] : [];
   }

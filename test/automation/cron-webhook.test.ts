@@ -103,7 +103,10 @@ test("a webhook that no run could be posted to is refused when its job is added 
   const to = (address: string) => isolated("hello", { delivery: { mode: "webhook", to: address } });
   const nowhere = ["http://127.0.0.1:9/", "http://[::1]/", "http://localhost/x", "https://10.1.2.3/x", "http://nas.example.org/x"];
   for (const address of nowhere)
-    await expect(cron.add(to(address))).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringMatching(/^delivery\.to .* public addresses only/) });
+    await expect(cron.add(to(address))).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringMatching(/^delivery\.to .* public addresses only/),
+    });
   await expect(cron.add(to("https://me:secret@hooks.example.org/"))).rejects.toThrow(/user name or password/);
   const job = await cron.add(to("https://hooks.example.org/x"));
   await expect(cron.update(job.id, { delivery: { to: nowhere[0]! } })).rejects.toThrow("127.0.0.1 is a private or internal host");

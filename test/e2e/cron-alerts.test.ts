@@ -80,9 +80,18 @@ test("a reminder for a chat uses the line up when something is sent there, and n
   gateway.model.answers(({ user }) => (user.includes("w-quiet") ? "NO_REPLY" : undefined));
   await reminder("say w-quiet", { delivery });
   expect(had("w-quiet", "sync")).toBe(true);
-  await reminder("say w-told", { delivery });
-  expect(had("w-told", "sync")).toBe(true);
-  await expect.poll(() => telegram.messages(telegram.me.id).map(({ text }) => text).join(), PATIENCE).toContain("Heard w-told");
+  await reminder("say w-shown", { delivery });
+  expect(had("w-shown", "sync")).toBe(true);
+  await expect
+    .poll(
+      () =>
+        telegram
+          .messages(telegram.me.id)
+          .map(({ text }) => text)
+          .join(),
+      PATIENCE,
+    )
+    .toContain("Heard w-shown");
   await write("w-last");
   expect(had("w-last", "sync")).toBe(false);
 });

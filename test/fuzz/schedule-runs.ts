@@ -200,7 +200,14 @@ async function differencesOf(world: World, scenario: Scenario, named: (id: strin
   runs.follow(script);
   let cron = await lab.open();
   named(id);
-  const job = { name: id, schedule, sessionTarget: "isolated", wakeMode: "now", payload: { kind: "agentTurn", message: "work" }, delivery: { mode: "none" } } as const;
+  const job = {
+    name: id,
+    schedule,
+    sessionTarget: "isolated",
+    wakeMode: "now",
+    payload: { kind: "agentTurn", message: "work" },
+    delivery: { mode: "none" },
+  } as const;
   const added = await cron.add({ ...job, deleteAfterRun: isRemovedAfterRun }).catch(() => undefined);
   if (!added) {
     await cron[Symbol.asyncDispose]();
@@ -212,17 +219,29 @@ async function differencesOf(world: World, scenario: Scenario, named: (id: strin
     cron = await lab.open();
   }
   const now = await pass(world, cron, scenario);
-  const [ours, model] = [await recordedCourse(cron, scenario, now), courseOf({ ...scenario, byHandAt: (scenario.byHandAt ?? 0) > openAt ? scenario.byHandAt : undefined }, now)];
+  const [ours, model] = [
+    await recordedCourse(cron, scenario, now),
+    courseOf({ ...scenario, byHandAt: (scenario.byHandAt ?? 0) > openAt ? scenario.byHandAt : undefined }, now),
+  ];
   const about = `${JSON.stringify({ ...scenario, natural: undefined })} at ${new Date(now).toISOString()}`;
   const broken: string[] = [];
   const compare = (what: string, of: unknown, wanted: unknown): void => {
     if (JSON.stringify(of) !== JSON.stringify(wanted)) broken.push(`${about}: ${what} ${JSON.stringify(of)}, and by the rules ${JSON.stringify(wanted)}`);
   };
-  compare("its runs are", ours.runs, [...model.runs].sort((a, b) => (a.slice(a.indexOf(" ")) < b.slice(b.indexOf(" ")) ? -1 : 1)));
+  compare(
+    "its runs are",
+    ours.runs,
+    [...model.runs].sort((a, b) => (a.slice(a.indexOf(" ")) < b.slice(b.indexOf(" ")) ? -1 : 1)),
+  );
   compare("a run is under way:", ours.isRunning, model.isRunning);
   if (!model.isRunning) compare("it is", ours.job, model.job);
   compare("the number of times that it did not run at is", ours.count, model.skipped.length);
-  if (ours.count === ours.skipped.length) compare("it did not run at", ours.skipped, [...model.skipped].sort((a, b) => a - b));
+  if (ours.count === ours.skipped.length)
+    compare(
+      "it did not run at",
+      ours.skipped,
+      [...model.skipped].sort((a, b) => a - b),
+    );
   compare("records of times to come are", ours.ahead, 0);
   await cron.remove(id);
   runs.endAll();

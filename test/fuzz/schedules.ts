@@ -267,6 +267,6 @@ export interface ScheduleReport {
 export function scheduleCampaign({ schedules, seed }: { readonly schedules: number; readonly seed: number }): ScheduleReport {
   const random = seededRandom(seed);
   const known = zones();
-    const broken = Array.from({ length: schedules }, (_, n) => differencesOf(random, known, `job-${n}`)).flat();
+  const broken = Array.from({ length: schedules }, (_, n) => differencesOf(random, known, `job-${n}`)).flat();
   return { schedules, broken };
 }

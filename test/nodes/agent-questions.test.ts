@@ -1,4 +1,4 @@
-/** What an owner is asked about a node in a chat: only what can succeed, and only where somebody can answer. */
+/** What an owner is asked about a node in a chat: only what can succeed, and only where someone can answer. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -78,7 +78,9 @@ test("a file outside of what the node offers is refused without a question; one 
 
 test("an owner in a chat learns at once that nobody can be asked, and why", async () => {
   ask({ action: "run", command: ["touch", "made"] });
-  await expect.poll(texts, PATIENCE).toMatch(/action=run: exec denied: approval is not possible: no client .* approvals\.exec does not forward requests to chats/);
+  await expect
+    .poll(texts, PATIENCE)
+    .toMatch(/action=run: exec denied: approval is not possible: no client .* approvals\.exec does not forward requests to chats/);
   ask({ action: "file_get", path: "note.txt", outPath: "other.txt" });
   await expect.poll(texts, PATIENCE).toMatch(/action=file_get: exec denied: approval is not possible/);
 });

@@ -1,5 +1,4 @@
 /** Cameras, screens, positions and files of a node, as agents and operators use them: a real node host, with ffmpeg's test pictures for cameras. */
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

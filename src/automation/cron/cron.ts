@@ -11,7 +11,7 @@ import type { EventPayload } from "../../protocol/index.ts";
 import type { CronSlotRow, Store, Write } from "../../store/index.ts";
 import { createJob, patchedSchedule, patchJob, withFittingName, type CronJob, type JobPatch, type NewJob } from "./job.ts";
 import { changeJob, jobOf, putJob, rowOf } from "./jobs.ts";
-import { heldBack, naturalNext } from "./held.ts";
+import { recordHeld } from "./held.ts";
 import { createPlanner } from "./planner.ts";
 import type { RunRecord } from "./run.ts";
 import { createRunner, type Runner } from "./runner.ts";
@@ -124,6 +124,19 @@ async function lastRuns({ store, clock }: CronDeps, runner: Pick<Runner, "waitin
   return past.map((slot) => (slot.state === "running" ? startedEntryOf(slot, runner.waiting(slot)) : entryOf(slot))).reverse();
 }
 
+/** A job after a change, with its next time where that may be another one. */
+function replanned(job: CronJob, patch: JobPatch, now: number): CronJob {
+  const next = patchJob(job, patch, now);
+  return patch.schedule === undefined && patch.enabled === undefined ? next : withNext(next, now);
+}
+
+async function statusOf({ store, disabledBy: why }: CronDeps): ReturnType<Cron["status"]> {
+  const [jobs, next] = await Promise.all([store.read("cron.job.count", {}), store.read("cron.job.earliest", {})]);
+  const disabledBy = why();
+  const isEnabled = disabledBy === undefined;
+  return { enabled: isEnabled, ...(isEnabled ? {} : { disabledBy }), jobs, nextWakeAtMs: isEnabled ? next : null };
+}
+
 export function createCron(deps: CronDeps): Cron {
   const { store, clock, ids, log } = deps;
   const webhooks = createWebhooks(deps);
@@ -140,21 +153,9 @@ export function createCron(deps: CronDeps): Cron {
     return job;
   }
 
-  /** Records the times up to now that a job was held back from. `ends`: from here on it runs at its own times again. */
-  async function recordHeld(id: string, now: number, ends = false): Promise<void> {
-    const job = jobOf(await rowOf(store, id));
-    const { nextRunAtMs: planned } = job.state;
-    if (!job.enabled || planned === undefined || job.schedule.kind === "at" || runner.isBusy(id)) return;
-    const natural = ends ? naturalNext(job, now) : undefined;
-    const next = natural === undefined || planned <= now ? planned : natural;
-    const held = await heldBack(store, job, Math.min(planned, now + 1));
-    if (held.times.length === 0 && next === planned) return;
-    await store.write("cron.job.due", { id, nextRunAt: next, run: [], missed: [], skipped: held.times, why: held.why });
-    if (next !== planned) {
-      planner.planned(next);
-      deps.scheduled({ ...job, state: { ...job.state, nextRunAtMs: next } });
-    }
-    for (const runAtMs of held.times) deps.emit({ jobId: id, action: "finished", status: "skipped", error: held.why, runAtMs }, job);
+  async function catchUp(id: string, now: number, ends = false): Promise<void> {
+    const next = runner.isBusy(id) ? undefined : await recordHeld(deps, jobOf(await rowOf(store, id)), now, ends);
+    if (next !== undefined) planner.planned(next);
   }
 
   return {
@@ -167,12 +168,7 @@ export function createCron(deps: CronDeps): Cron {
     },
     reconsider: () => planner.start(),
     list: async ({ includeDisabled = false }) => (await store.read("cron.job.list", includeDisabled ? {} : { enabled: true })).map(jobOf),
-    async status() {
-      const [jobs, next] = await Promise.all([store.read("cron.job.count", {}), store.read("cron.job.earliest", {})]);
-      const disabledBy = deps.disabledBy();
-      const isEnabled = disabledBy === undefined;
-      return { enabled: isEnabled, ...(isEnabled ? {} : { disabledBy }), jobs, nextWakeAtMs: isEnabled ? next : null };
-    },
+    status: () => statusOf(deps),
     async add(input) {
       const now = clock.now();
       const job = withNext(createJob(ids.uuid(), withFittingName(input), now), now);
@@ -182,11 +178,9 @@ export function createCron(deps: CronDeps): Cron {
     },
     async update(id, patch) {
       const now = clock.now();
-      await recordHeld(id, now);
-      const isReplanned = patch.schedule !== undefined || patch.enabled !== undefined;
+      await catchUp(id, now);
       if (patch.delivery) await checkWebhook(patchJob(jobOf(await rowOf(store, id)), patch, now), deps);
-      const make = (old: CronJob): CronJob => (isReplanned ? withNext(patchJob(old, patch, now), now) : patchJob(old, patch, now));
-      const { job, old } = await changeJob(store, id, make);
+      const { job, old } = await changeJob(store, id, (before) => replanned(before, patch, now));
       return changed(job, "updated", old.state.nextRunAtMs);
     },
     async remove(id) {
@@ -207,7 +201,7 @@ export function createCron(deps: CronDeps): Cron {
       }
       forced.add(id);
       try {
-        await recordHeld(id, now, true);
+        await catchUp(id, now, true);
         let scheduledAt = now;
         while (!(await store.write("cron.slot.claim", { jobId: id, scheduledAt })).claimed) scheduledAt += 1;
         await runner.run({ jobId: id, scheduledAt });

@@ -1,5 +1,6 @@
 /** Times that a job did not run at because it waited longer: after failures, or because its last run had only just ended. They are recorded once they have passed. */
 import type { Store, Write } from "../../store/index.ts";
+import type { CronDeps } from "./cron.ts";
 import { listTimes, passedOverAs } from "./due.ts";
 import type { CronJob } from "./job.ts";
 import { timesOf, type Times } from "./schedule.ts";
@@ -30,9 +31,6 @@ function knownTimes({ schedule, id }: CronJob): Times | undefined {
   }
 }
 
-/** The next time by the schedule alone. */
-export const naturalNext = (job: CronJob, now: number): number | undefined => knownTimes(job)?.next(now);
-
 function reasonOf({ state: { consecutiveErrors: failures = 0 } }: CronJob): string {
   if (failures === 0) return "the previous run had only just ended";
   return `the job is backing off after ${failures === 1 ? "a failure" : `${failures} failures in a row`}`;
@@ -60,3 +58,21 @@ export async function heldBack(store: Pick<Store, "read">, job: CronJob, until: 
 /** The record of such times, and when the job runs next. */
 export const heldWrites = ({ id }: CronJob, { times, why }: PassedOver, nextRunAt: number | null): readonly Write[] =>
   times.length === 0 ? [] : [["cron.job.due", { id, nextRunAt, run: [], missed: [], skipped: times, why }]];
+
+/**
+ * Records the times up to now that a job was held back from. `ends`: from here on it runs at its own times again. Gives its next time where that is another
+ * one now.
+ */
+export async function recordHeld({ store, emit, scheduled }: Pick<CronDeps, "store" | "emit" | "scheduled">, job: CronJob, now: number, ends: boolean) {
+  const { nextRunAtMs: planned } = job.state;
+  if (!job.enabled || planned === undefined || job.schedule.kind === "at") return undefined;
+  const natural = ends && planned > now ? knownTimes(job)?.next(now) : undefined;
+  const next = natural ?? planned;
+  const held = await heldBack(store, job, Math.min(planned, now + 1));
+  if (held.times.length === 0 && next === planned) return undefined;
+  await store.write("cron.job.due", { id: job.id, nextRunAt: next, run: [], missed: [], skipped: held.times, why: held.why });
+  for (const runAtMs of held.times) emit({ jobId: job.id, action: "finished", status: "skipped", error: held.why, runAtMs }, job);
+  if (next === planned) return undefined;
+  scheduled({ ...job, state: { ...job.state, nextRunAtMs: next } });
+  return next;
+}

@@ -111,7 +111,9 @@ function notesOf(deps: CronDeps, job: CronJob, scheduledAt: number, ended: Ended
   const text = `Cron${status === "ok" ? "" : ` (${status})`}: ${summary ?? ""}`;
   return [
     ...(alert === undefined ? [] : [note({ sessionKey, text: alert, idempotencyKey: `${id}:alert`, keep: true, untilHeard: true })]),
-    ...(isShown && summary !== undefined ? [note({ sessionKey, text, idempotencyKey: `${id}:summary`, ...(status === "error" ? { untilHeard: true } : {}) })] : []),
+    ...(isShown && summary !== undefined
+      ? [note({ sessionKey, text, idempotencyKey: `${id}:summary`, ...(status === "error" ? { untilHeard: true } : {}) })]
+      : []),
   ];
 }
 
@@ -164,8 +166,7 @@ async function settle(deps: CronDeps, slot: Slot, ended: Ended, others: readonly
     return { job: after(job), isOver: true, skipped: { times: [], why: "" }, isReplanned: false, posting };
   }
   let posting: Posting | undefined;
-  const skips = (next: CronJob, old: CronJob): PassedOver =>
-    passedOver(old, old.state.nextRunAtMs, Math.min(next.state.nextRunAtMs ?? 0, endedAt + 1), next);
+  const skips = (next: CronJob, old: CronJob): PassedOver => passedOver(old, old.state.nextRunAtMs, Math.min(next.state.nextRunAtMs ?? 0, endedAt + 1), next);
   const changed = await changeJobIfThere(store, jobId, after, (next, old) => {
     const { times, why } = skips(next, old);
     const plan = { id: jobId, nextRunAt: next.state.nextRunAtMs ?? null, run: [], missed: [], skipped: times, why };

@@ -167,6 +167,12 @@ export async function moveFile(
   // Without a question the node says so itself.
   if (outsideOf) throw new AppError("PERMISSION_DENIED", `${path} is outside of the folders that the node ${nodeName(node)} offers: ${outsideOf.join(", ")}`);
   const text = fileCommandText(command, path, content);
-  const id = await askOperator(deps, call, { title: `${command === "file.read" ? "Read" : "Write"} a file on a node`, command: text, node, uses: command, rules });
+  const id = await askOperator(deps, call, {
+    title: `${command === "file.read" ? "Read" : "Write"} a file on a node`,
+    command: text,
+    node,
+    uses: command,
+    rules,
+  });
   return send(":approved", { approved: true, runId: id });
 }

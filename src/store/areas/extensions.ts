@@ -30,7 +30,8 @@ export interface ExtensionsWrites {
    */
   "extensions.clear": {
     input: { readonly sessionKey?: string | undefined; readonly pluginId?: string | undefined; readonly keepUnheard?: true } & (
-      { readonly sessionKey: string } | { readonly pluginId: string }
+      | { readonly sessionKey: string }
+      | { readonly pluginId: string }
     );
     result: { readonly values: number; readonly injections: number };
   };

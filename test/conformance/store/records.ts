@@ -100,7 +100,8 @@ export function records(world: World): void {
     const store = world.store();
     const add = (id: string, payload?: object) =>
       store.write("injections.add", { id, sessionKey: "s", pluginId: "p", placement: "prepend", text: id, payload, most: 2 });
-    const drain = async (turnId: string, over: object = {}) => (await store.write("injections.drain", { sessionKey: "s", turnId, ...over })).map(({ id }) => id);
+    const drain = async (turnId: string, over: object = {}) =>
+      (await store.write("injections.drain", { sessionKey: "s", turnId, ...over })).map(({ id }) => id);
     await add("alert", { untilHeard: true, keep: true });
     await add("note");
     expect(await drain("t1", { unheard: true })).toEqual(["note"]);

@@ -30,7 +30,9 @@ export const extensionsWrites = {
     ]);
     return {
       values: Number(sql(`DELETE FROM session_extensions WHERE ${text}`).run(...values).changes),
-      injections: Number(sql(`DELETE FROM injections WHERE drained_at IS NULL${keepUnheard ? ` AND NOT (${UNTIL_HEARD})` : ""} AND ${text}`).run(...values).changes),
+      injections: Number(
+        sql(`DELETE FROM injections WHERE drained_at IS NULL${keepUnheard ? ` AND NOT (${UNTIL_HEARD})` : ""} AND ${text}`).run(...values).changes,
+      ),
     };
   },
   "injections.add"({ sql, now }, row) {

@@ -40,10 +40,7 @@ export const applyPatchTool = defineTool<ApplyPatchDeps>({
     properties: { input: { type: "string", description: "The whole patch, with its first and last line" } },
     required: ["input"],
   },
-  paths:
-    (deps) =>
-    (params, context) =>
-      derivedPaths(namedInPatch(textParam(params, "input") ?? ""), context, deps),
+  paths: (deps) => (params, context) => derivedPaths(namedInPatch(textParam(params, "input") ?? ""), context, deps),
   run: (deps) => {
     const confined: FileToolsDeps = { ...deps, workspaceOnly: (agentId) => deps.workspaceOnly(agentId) || deps.patchWorkspaceOnly(agentId) };
     return async (call) => {

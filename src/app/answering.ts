@@ -2,9 +2,9 @@ import type { Agents } from "../agent/index.ts";
 import { messageOf } from "../base/errors.ts";
 import { lazy } from "../base/lazy.ts";
 import { createMemoryCare, type MemoryCare } from "../base/memory-care.ts";
-import { isRecord } from "../base/records.ts";
 import { loadBrowserTool, loadToolBrowsers, type BrowserTarget, type LazyBrowser, type ToolBrowser } from "../browser/index.ts";
 import { ownersBy } from "../channels/index.ts";
+import { asksChats } from "../config/index.ts";
 import {
   createRunningCommands,
   endLeftCommands,
@@ -110,7 +110,7 @@ async function gatewayToolFor({ config, clock, leaveSentinel, requestRestart }: 
 /** The tool with which the owner's agent uses nodes. */
 async function nodesToolFor(
   { core: { config, clock, ids }, nodes, nodePairing }: AnsweringDeps,
-  ports: Pick<NodesToolDeps, "runner" | "approvals" | "files">,
+  ports: Pick<NodesToolDeps, "runner" | "approvals" | "unasked" | "files">,
 ): Promise<Tool> {
   const { nodesTool } = await loadNodeTools();
   return nodesTool({ ...ports, nodes, pairing: nodePairing, config, clock, ids });
@@ -204,16 +204,6 @@ function lazyFollowUps({ config, store, clock, log }: Core, talk: Talk): () => P
   });
 }
 
-/** Whether the configuration has questions sent to chats: `approvals.exec`, or `execApprovals` of a channel or an account. */
-function asksChats({ approvals, channels = {} }: Core["config"]["current"]): boolean {
-  const isOn = (section: unknown): boolean =>
-    isRecord(section) &&
-    ((isRecord(section["execApprovals"]) && section["execApprovals"]["enabled"] === true) || Object.values(fieldsIn(section["accounts"])).some(isOn));
-  return approvals?.exec?.enabled === true || Object.values(channels).some(isOn);
-}
-
-const fieldsIn = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
-
 /** Questions to the operator go to chats as well, where the configuration says so; loaded with the first. */
 function approvalChats({ config, store, clock, random, log: root, defaultAgentId }: Core, talk: Talk): (notice: ApprovalNotice) => void {
   const log = root.subsystem("conversation");
@@ -244,7 +234,8 @@ export function openAnswering(deps: AnsweringDeps, stack: AsyncDisposableStack):
   const runner = createLazyNodeRunner(deps.nodes);
   const nodesTool = lazy(() => {
     const files: NodesToolDeps["files"] = async (call) => (await agent.open()).tools.filesOf("nodes", call);
-    return nodesToolFor(deps, { runner, approvals: async () => (await agent.open()).approvals, files });
+    const [approvals, unasked] = [async () => (await agent.open()).approvals, async (context: ToolContext) => (await agent.open()).unasked(context)];
+    return nodesToolFor(deps, { runner, approvals, unasked, files });
   });
   const canvasTool = lazy(() => canvasToolFor(deps));
   const browserTool = lazy(() => browserToolFor(deps, () => agent));

@@ -38,6 +38,7 @@ import {
   type Processes,
   type RememberedCommands,
   type Sandboxes,
+  type ToolContext,
   type ToolSet,
 } from "../tools/index.ts";
 import type { AgentDeps } from "./lazy-agent.ts";
@@ -57,6 +58,8 @@ export interface OpenAgent extends AsyncDisposable {
   readonly explaining: { readonly explainTools: typeof explainTools; readonly distinctTools: typeof distinctTools; readonly explainNamed: typeof explainNamed };
   readonly models: Models;
   workspaceOf(agentId: string): string;
+  /** Why nobody can be asked about a call; undefined when someone can. */
+  unasked(context: ToolContext): string | undefined;
   /** Ends what a session left running in the background, with all it started. Returns how many. */
   killProcesses(sessionKey: string): number;
   /** What a session has running in the background: name and command. */
@@ -177,6 +180,11 @@ function openTools({ core, models, memory, voice, imaging, plugins, ...deps }: A
   });
 }
 
+const nobodyFor =
+  (deps: Parameters<typeof unasked>[0]) =>
+  (context: ToolContext): string | undefined =>
+    unasked(deps, context);
+
 function openBroker({ core, plugins, askable }: AgentDeps, tools: ToolSet, { approvals, fitImages, log }: Parts): Broker {
   const { config, currentConfig, store, clock, redactor } = core;
   return createBroker({
@@ -190,7 +198,7 @@ function openBroker({ core, plugins, askable }: AgentDeps, tools: ToolSet, { app
     hooks: currentHooks(plugins.hooks),
     policies: { evaluate: (...args) => plugins.agent()?.policies.evaluate(...args) ?? Promise.resolve(undefined) },
     askApproval: approvals.ask,
-    unasked: (context) => unasked({ askable, config }, context),
+    unasked: nobodyFor({ config, askable }),
     redact: redactor.secrets,
     fitImages,
     taint: createTaint({ settings: () => config.current.tools?.taint, past: (sessionKey) => sessionPast(store, sessionKey) }),
@@ -265,6 +273,7 @@ export async function openAgent(deps: AgentDeps): Promise<OpenAgent> {
     sandboxes,
     skills,
     workspaceOf,
+    unasked: nobodyFor({ config: deps.core.config, askable: deps.askable }),
     killProcesses: (sessionKey) => killAll(processes.list(sessionKey)),
     runningCommands: (sessionKey) => processes.list(sessionKey).flatMap(({ id, command, end }) => (end === undefined ? [`${id}: ${command}`] : [])),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

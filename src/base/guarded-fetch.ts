@@ -208,6 +208,11 @@ function parseTarget(url: string, base?: URL): URL {
   return found;
 }
 
+/** Throws `HOST_BLOCKED` when a URL may not be requested, as a request would. Other errors: its name could not be looked up. */
+export async function checkTarget({ url, policy, lookup }: Pick<GuardedRoute, "url" | "policy" | "lookup">): Promise<void> {
+  await checkedAddresses(parseTarget(url).hostname, policy, lookup);
+}
+
 const systemLookup: AddressLookup = async (hostname) => await (await import("node:dns/promises")).lookup(hostname, { all: true });
 
 async function addressesOf(hostname: string, lookup: AddressLookup): Promise<readonly HostAddress[]> {

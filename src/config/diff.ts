@@ -1,9 +1,15 @@
 import { isObject, sameValue, type PlainObject } from "./value.ts";
 
-/** Paths, dotted, at which two configurations differ. Objects are compared key by key, anything else whole. */
+/**
+ * Paths, dotted, at which two configurations differ. Objects are compared key by key, anything else whole; of channels each is a difference of its own, also
+ * the first and the last.
+ */
 export function diffPaths(before: unknown, after: unknown): string[] {
-  return changesBetween(before, after).map((change) => change.path.join("."));
+  return changesBetween(withChannels(before, after), withChannels(after, before)).map((change) => change.path.join("."));
 }
+
+const withChannels = (config: unknown, other: unknown): unknown =>
+  isObject(config) && isObject(other) && isObject(other["channels"]) && config["channels"] === undefined ? { ...config, channels: {} } : config;
 
 export interface ValueChange {
   readonly path: readonly string[];

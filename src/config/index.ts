@@ -75,6 +75,7 @@ export {
   type HeartbeatSettings,
   type HeartbeatVisibility,
 } from "./heartbeat.ts";
+export { asksChats } from "./asks-chats.ts";
 export { namesPlugins, touchesPluginSettings } from "./names-plugins.ts";
 export { acquireStateLock, checkStart, startRefusal, stateLockPath, type StateLock } from "./gateway-start.ts";
 export { createReload, type Reload } from "./reload.ts";

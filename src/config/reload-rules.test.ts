@@ -52,9 +52,12 @@ test.each([
   expect(actionsFor(path, ["telegram", "whatsapp"])).toEqual(actions);
 });
 
-test("the first settings of a channel that is not loaded restart the gateway, whatever its own rules are", () => {
+test("the first settings of a channel load it where it came with the gateway, whatever its own rules are; another one takes a restart", () => {
   for (const path of ["channels.whatsapp", "channels.whatsapp.allowFrom", "channels.whatsapp.enabled"])
-    expect(actionsFor(path, ["telegram"])).toEqual([{ kind: "process" }]);
+    expect(actionsFor(path, ["telegram"])).toEqual([{ kind: "restart", module: "channels", id: "whatsapp" }]);
+  for (const path of ["channels.pager", "channels.pager.token"]) expect(actionsFor(path, ["telegram"])).toEqual([{ kind: "process" }]);
+  expect(diffPaths({}, { channels: { irc: { host: "x" } } })).toEqual(["channels.irc"]);
+  expect(diffPaths({ channels: { irc: {} }, a: 1 }, { a: 1 })).toEqual(["channels.irc"]);
 });
 
 test("hybrid: hot actions, each once; a restart swallows them", () => {

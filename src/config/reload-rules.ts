@@ -30,7 +30,7 @@ const restart = (module: string, id?: string): ReloadAction => (id === undefined
 
 interface Rule {
   readonly prefix: string;
-  /** Holds only while this channel is loaded: its first settings load it. */
+  /** Holds only while this channel is loaded: its first settings load its plugin. */
   readonly channel?: string;
   readonly actions: readonly ReloadAction[];
 }
@@ -78,6 +78,8 @@ const RULES: readonly (Rule | "channels")[] = [
   ...NEEDS_PROCESS.map((prefix) => ({ prefix, actions: [PROCESS] })),
 ];
 
+const BUNDLED_CHANNELS = KNOWN_CHANNELS.flatMap(({ id, bundled }) => (bundled === true ? [id] : []));
+
 /** Settings of one plugin: it is reloaded with them. Whether it is loaded at all takes a restart of the gateway. */
 const PLUGIN_SETTINGS = /^plugins\.entries\.([^.]+)\.(?:config|hooks)(?:\.|$)/;
 
@@ -99,7 +101,9 @@ export function actionsFor(path: string, channels: readonly string[]): readonly 
       if (id !== undefined) return [restart("channels", id)];
     } else if (isBelow(rule.prefix) && (rule.channel === undefined || channels.includes(rule.channel))) return rule.actions;
   }
-  return [PROCESS];
+  // The first settings of a channel that came with the gateway load its plugin.
+  const first = BUNDLED_CHANNELS.find((id) => isBelow(`channels.${id}`));
+  return [first === undefined ? PROCESS : restart("channels", first)];
 }
 
 /** Taken when reloading is off: the setting of reloading itself, and what no part of the gateway acts on. */

@@ -73,6 +73,7 @@ export async function commitEnd(
     ["inbox.settle", { ids, outcome, why, turnId: id }],
     ["turns.note", { id, detail: result }],
     ["turns.end", { id, outcome, why }],
+    ...(known && outcome !== "answered" ? ([["injections.release", { sessionKey, turnId: id }]] as const) : []),
     ...childEnd(turn.main, result.status === "error" ? { status: "failed", error: result.error } : result, config.current),
     ...writes,
   ]);

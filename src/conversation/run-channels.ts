@@ -84,6 +84,8 @@ export interface RunChannelsDeps {
     /** What plugins that run say about their sections of the configuration; undefined while none do. */
     sections(): Promise<ConfigSections> | undefined;
     onChange(listener: () => void): void;
+    /** Loads the plugin of a channel that has its first settings, where it came with the gateway and is enabled. */
+    loadChannel(id: string): Promise<void>;
   };
   readonly table: ChannelTable;
   readonly activity: ReturnType<typeof createChannelActivity>;
@@ -179,7 +181,10 @@ export function runChannels(deps: RunChannelsDeps, stack: AsyncDisposableStack):
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
     async reload(action) {
-      if (action.kind === "restart" && action.id !== undefined) await channels.reload([`channels.${action.id}`]);
+      if (action.kind !== "restart" || action.id === undefined) return;
+      // Its accounts start with the change of plugins.
+      if (!table.get(action.id)) return plugins.loadChannel(action.id);
+      await channels.reload([`channels.${action.id}`]);
     },
   };
 }

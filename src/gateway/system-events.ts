@@ -2,7 +2,7 @@ import type { Ids } from "../base/ids.ts";
 import type { Config, OpenClawConfig } from "../config/index.ts";
 import type { Store, Write } from "../store/index.ts";
 import { canonicalKey, keySettings, mainSessionKey } from "./methods/sessions/keys.ts";
-import { KEPT, SYSTEM_EVENTS } from "../sessions/index.ts";
+import { KEPT, SYSTEM_EVENTS, UNTIL_HEARD } from "../sessions/index.ts";
 
 /** A note for the next turn of a session. */
 export interface SystemEvent {
@@ -15,6 +15,8 @@ export interface SystemEvent {
   readonly wake?: { readonly source: "cron" | "exec" | "hook" | "wake"; readonly now: boolean; readonly ref?: string } | undefined;
   /** It stays until a turn has read it, however many come after it. Events with `wake` always do. */
   readonly keep?: true | undefined;
+  /** It is for the person: turns whose answer reaches nobody leave it for another one. */
+  readonly untilHeard?: true | undefined;
 }
 
 /** Notes that wait in one session; of more the oldest go, except those that are to stay. */
@@ -36,8 +38,8 @@ export function systemEventWrite({ config: { current }, ids }: EventDeps, event:
   } catch {
     // A key that cannot be parsed names no session: the main session gets it instead.
   }
-  const { text, idempotencyKey, wake, keep } = event;
-  const kept = keep === true ? KEPT : undefined;
+  const { text, idempotencyKey, wake, keep, untilHeard } = event;
+  const kept = keep === true || untilHeard === true ? { ...(keep ? KEPT : {}), ...(untilHeard ? UNTIL_HEARD : {}) } : undefined;
   const payload = wake ? { wake: wake.source, now: wake.now, ...(wake.ref === undefined ? {} : { ref: wake.ref }) } : kept;
   const about = { id: ids.uuid(), sessionKey, pluginId: SYSTEM_EVENTS, placement: "system-event", most: MAX_NOTES } as const;
   const limit = wake && wake.source !== "exec" ? MAX_QUEUED : undefined;

@@ -52,7 +52,7 @@ export { view, windowTokens, type Dropped, type View, type ViewInput, type ViewM
 export { readUserMessage, REFUSED_IMAGE } from "./view/read-message.ts";
 export { cutResult } from "./view/shorten.ts";
 export type { HeldPath, SessionPath } from "./branch.ts";
-export { createOpenSessions, openSession, KEPT, SYSTEM_EVENTS, type OpenSession, type OpenSessions } from "./open-session.ts";
+export { createOpenSessions, openSession, KEPT, SYSTEM_EVENTS, UNTIL_HEARD, type OpenSession, type OpenSessions } from "./open-session.ts";
 export { chatFields, deliveryOf, deliveryPatch, originOf, type DeliveryContext, type Origin } from "./entry/delivery.ts";
 export {
   authProfileOverride,

@@ -43,6 +43,8 @@ export interface OpenSession {
 export const SYSTEM_EVENTS = "gateway.system-events";
 /** The payload of a line that stays until a turn has read it, however many come after it. */
 export const KEPT = { keep: true } as const;
+/** The payload of a line that waits for a turn whose answer reaches someone. */
+export const UNTIL_HEARD = { untilHeard: true } as const;
 
 /** The sessions that lanes hold open. */
 export interface OpenSessions {
@@ -167,7 +169,8 @@ export function createOpenSessions({ store, maxBytes = DEFAULT_MAX_BYTES }: Open
         .values()
         .toArray()
         .filter((session) => session.held?.path.file === input.file);
-    const key = kind === "injections.add" ? input.sessionKey : kind.startsWith("sessions.") && "key" in input ? input.key : undefined;
+    const key =
+      kind === "injections.add" || kind === "injections.release" ? input.sessionKey : kind.startsWith("sessions.") && "key" in input ? input.key : undefined;
     const session = key === undefined ? undefined : open.get(key);
     return session ? [session] : [];
   }

@@ -87,8 +87,8 @@ export interface Tool {
   readonly executionMode?: "parallel" | "sequential";
   /** Mends what models get wrong with this tool, before its arguments are checked. */
   readonly prepareArguments?: (raw: Readonly<Record<string, unknown>>) => unknown;
-  /** Absolute paths that a call with these parameters names, for plugins that decide about it. */
-  readonly paths?: (params: Readonly<Record<string, unknown>>, context: ToolContext) => readonly string[];
+  /** Absolute paths that a call with these parameters names, for plugins that decide about it; links are resolved as well. */
+  readonly paths?: (params: Readonly<Record<string, unknown>>, context: ToolContext) => readonly string[] | Promise<readonly string[]>;
   /** What the operator has to agree to before a call with these parameters is made; undefined when nothing. */
   readonly asks?: (params: Readonly<Record<string, unknown>>, context: ToolContext) => ToolQuestion | undefined | Promise<ToolQuestion | undefined>;
   /** Longest time for one call; none when absent. */

@@ -52,7 +52,10 @@ export const isolated = (message: string, more: Partial<NewJob> = {}): NewJob =>
   ...more,
 });
 
-export async function openCronLab(): Promise<CronLab> {
+type CronParts = Parameters<Awaited<ReturnType<typeof loadCron>>["createCron"]>[0];
+
+/** With runs or ids of the caller's own, where it has some. */
+export async function openCronLab(own: Partial<Pick<CronParts, "runs" | "ids">> = {}): Promise<CronLab> {
   const stateDir = mkdtempSync(join(tmpdir(), "oc-cron-"));
   const clock = manualClock(T0);
   const store = await openStore({ stateDir, clock });
@@ -64,7 +67,7 @@ export async function openCronLab(): Promise<CronLab> {
   };
   const scheduled: [string, number][] = [];
   const warnings: string[] = [];
-  const ids = createIds(seededRandom(7));
+  const { ids = createIds(seededRandom(7)), runs = responder } = own;
   const finished = (): readonly (readonly [string | undefined, number])[] =>
     events.filter(({ action }) => action === "finished").map(({ status, runAtMs }) => [status, ((runAtMs ?? 0) - T0) / HOUR] as const);
   async function pass(ms: number): Promise<void> {
@@ -96,7 +99,7 @@ export async function openCronLab(): Promise<CronLab> {
         ids,
         log: { ...silentLogger, warn: (message) => void warnings.push(message) },
         ...(lab.reach ? { reach: lab.reach } : {}),
-        runs: responder,
+        runs,
         note: (event) => systemEventWrite({ config, ids }, event).write,
         async post({ sessionKey, agentId, text }) {
           const writes = await sessionMessage({ store, ids, clock }, { sessionKey, agentId }, text);

@@ -17,18 +17,57 @@ afterEach(async () => {
 
 const at = (ms: number) => ({ kind: "at", at: new Date(T0 + ms).toISOString() }) as const;
 
-test("times that a job does not run at because it failed are recorded, with the reason", async () => {
+test("times that a job does not run at because it failed are recorded once they have passed, with the reason, and never before", async () => {
   const job = await cron.add(isolated("@fail", { schedule: { kind: "every", everyMs: 10_000 } }));
+  const runs = async () => (await cron.runs(job.id, 10)).map(({ status, runAtMs = 0 }) => [status, (runAtMs - T0) / 1000]);
   await lab.pass(10_000);
-  await lab.ended(3);
-  const runs = await cron.runs(job.id, 10);
-  expect(runs.map(({ status, runAtMs = 0 }) => [status, (runAtMs - T0) / 1000])).toEqual([
+  await lab.ended(1);
+  expect((await cron.list({}))[0]?.state).toMatchObject({ nextRunAtMs: T0 + 40_000, lastStatus: "error" });
+  await lab.pass(15_000);
+  expect(await runs()).toEqual([["error", 10]]);
+  await lab.pass(15_000);
+  await lab.ended(4);
+  expect(await runs()).toEqual([
     ["error", 10],
     ["skipped", 20],
     ["skipped", 30],
+    ["error", 40],
   ]);
-  expect(runs[1]).toMatchObject({ error: "the job is backing off after a failure" });
-  expect((await cron.list({}))[0]?.state).toMatchObject({ nextRunAtMs: T0 + 40_000, lastStatus: "error" });
+  expect((await cron.runs(job.id, 10))[1]).toMatchObject({ error: "the job is backing off after a failure" });
+});
+
+test("a run by hand ends the wait after a failure: what passed is recorded, and the job runs at its own times again", async () => {
+  const job = await cron.add(isolated("@fail", { schedule: { kind: "every", everyMs: 10_000 } }));
+  await lab.pass(10_000);
+  await lab.ended(1);
+  await cron.update(job.id, { payload: { message: "hello" } });
+  await lab.pass(12_000);
+  const running = cron.run(job.id, "force");
+  await lab.ended(3);
+  await running;
+  expect((await cron.list({}))[0]?.state).toMatchObject({ nextRunAtMs: T0 + 30_000, consecutiveErrors: 0 });
+  expect((await cron.runs(job.id, 10)).map(({ status, runAtMs = 0 }) => [status, (runAtMs - T0) / 1000])).toEqual([
+    ["error", 10],
+    ["skipped", 20],
+    ["ok", 22],
+  ]);
+});
+
+test("a job with an expression begins again two seconds after a run at the earliest", async () => {
+  const schedule = { kind: "cron", expr: "* * * * * *", tz: "UTC" } as const;
+  const job = await cron.add(isolated("work @chunks=2 @gap=500", { schedule }));
+  for (let half = 0; half < 12; half += 1) await lab.pass(500);
+  const ran = (await cron.runs(job.id, 20)).flatMap(({ status, runAtMs = 0 }) => (status === "ok" ? [(runAtMs - T0) / 1000] : []));
+  expect(ran).toEqual([1, 3.5]);
+});
+
+test("records of earlier versions about times to come are not shown", async () => {
+  const job = await cron.add(isolated("hello"));
+  const soon = [T0 + 1000, T0 + HOUR];
+  await lab.store.write("cron.job.due", { id: job.id, nextRunAt: T0 + 2 * HOUR, run: [], missed: [], skipped: soon, why: "the job is backing off" });
+  expect(await cron.runs(job.id, 10)).toEqual([]);
+  await lab.pass(1000);
+  expect((await cron.runs(job.id, 10)).map(({ runAtMs }) => runAtMs)).toEqual([T0 + 1000]);
 });
 
 test("the cost of a run is that of its calls of models", async () => {

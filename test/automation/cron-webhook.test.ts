@@ -83,11 +83,44 @@ test("without a token none is sent, and a run without an answer is not posted", 
   expect(await webhookOf(silent)).toBeUndefined();
 });
 
-test("a private address is refused, and the record says so", async () => {
+async function reopen(reach: CronLab["reach"]): Promise<void> {
   await cron[Symbol.asyncDispose]();
-  lab.reach = undefined;
+  lab.reach = reach;
   cron = await lab.open();
-  const id = await ran();
+}
+
+const ADDRESSES: Readonly<Record<string, string>> = { "nas.example.org": "192.168.1.9", "hooks.example.org": "93.184.216.34" };
+
+/** A name service that knows two hosts. */
+const lookup = async (name: string) => {
+  const address = ADDRESSES[name];
+  if (address === undefined) throw new Error(`${name} is not known`);
+  return [{ address, family: 4 }];
+};
+
+test("a webhook that no run could be posted to is refused when its job is added or changed, with the reason", async () => {
+  await reopen({ lookup });
+  const to = (address: string) => isolated("hello", { delivery: { mode: "webhook", to: address } });
+  const nowhere = ["http://127.0.0.1:9/", "http://[::1]/", "http://localhost/x", "https://10.1.2.3/x", "http://nas.example.org/x"];
+  for (const address of nowhere)
+    await expect(cron.add(to(address))).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message: expect.stringMatching(/^delivery\.to .* public addresses only/),
+    });
+  await expect(cron.add(to("https://me:secret@hooks.example.org/"))).rejects.toThrow(/user name or password/);
+  const job = await cron.add(to("https://hooks.example.org/x"));
+  await expect(cron.update(job.id, { delivery: { to: nowhere[0]! } })).rejects.toThrow("127.0.0.1 is a private or internal host");
+  // A name that is not known now may be known when the job runs.
+  await cron.update(job.id, { delivery: { to: "https://later.example.org/x" } });
+  expect((await cron.list({})).map(({ delivery }) => delivery?.to)).toEqual(["https://later.example.org/x"]);
+});
+
+test("a job that came with a private address can be changed, its posts are refused, and the record says so", async () => {
+  const { id } = await cron.add(posting());
+  await reopen(undefined);
+  await cron.update(id, { name: "report" });
+  await lab.pass(1000);
+  await lab.ended(1);
   await expect.poll(() => webhookOf(id)).toMatchObject({ state: "failed", error: expect.stringContaining("127.0.0.1") });
   expect(received).toEqual([]);
   expect(lab.warnings).toEqual([expect.stringMatching(/^the webhook of the cron job "report" failed: .*127\.0\.0\.1/)]);

@@ -29,9 +29,12 @@ test.each(ADDED)("channels add sets %s up beside a running gateway, which connec
   const added = await gateway.cli("channels", "add", "--channel", id, ...setup.flags);
   expect(added.code, added.output).toBe(0);
   expect(added.output).not.toMatch(/warning/i);
+  expect(added.output).toContain("a running gateway applies it without a restart");
   if (setup.scan) await link(gateway, id, setup);
   if (setup.isUp) await expect.poll(() => setup.isUp!(), PATIENCE).toBe(true);
   await expect.poll(async () => (await gateway.cli("channels", "status", "--json")).output, PATIENCE).toMatch(/"connected":\s*true/);
   if (id === "telegram") expect((await gateway.cli("channels", "capabilities", "--channel", id)).output).toMatch(/Telegram default ok/i);
+  // What it said is true: the gateway came up once.
+  expect(gateway.output().match(/ready on http/g)).toHaveLength(1);
   for (const [name, value] of Object.entries(setup.fields)) if (/token$/i.test(name)) expect(added.output).not.toContain(value);
 });

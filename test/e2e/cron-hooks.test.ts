@@ -105,7 +105,7 @@ test("a failed run has its error, and says whether its answer was delivered", as
     ...every,
     name: "posted",
     payload: { kind: "agentTurn", message: "say w-posted" },
-    delivery: { mode: "webhook", to: "http://127.0.0.1:9/" },
+    delivery: { mode: "webhook", to: "http://hooks.invalid/" },
   };
   const { id: other } = await ask<{ id: string }>("cron.add", posted);
   await ask("cron.run", { id: other });

@@ -163,12 +163,12 @@ test("a reminder in a chat may write elsewhere only where it names the recipient
 });
 
 test.each([
-  ["cron.finished", { state: "failed", error: expect.stringContaining("private") }],
+  ["cron.finished", { state: "failed", error: expect.stringContaining("hooks.invalid") }],
   ["cron.webhook.sending", { state: "unknown", error: "the gateway stopped while it was being sent" }],
 ])("killed at %s, the webhook of a run is not forgotten: its record says what became of it", async (failpoint, expected) => {
   await gateway.stop();
   await gateway.start({ OPENCLAW_FAILPOINT: failpoint });
-  const delivery = { mode: "webhook", to: "http://127.0.0.1:9/" };
+  const delivery = { mode: "webhook", to: "http://hooks.invalid/" };
   const about = { name: failpoint, schedule: { kind: "at", at: soon(300) }, sessionTarget: "isolated", wakeMode: "now", deleteAfterRun: true };
   const { id } = await call<Job>("cron.add", { ...about, payload: { kind: "agentTurn", message: "say w-hooked" }, delivery });
   expect(await gateway.ended()).toMatchObject({ signal: "SIGKILL" });

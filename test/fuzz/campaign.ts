@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { flood } from "../wire/flood.ts";
 import { execCampaign } from "./exec-campaign.ts";
 import { frameCampaign } from "./frame-campaign.ts";
+import { runCampaign } from "./schedule-runs.ts";
 import { scheduleCampaign } from "./schedules.ts";
 
 const FLOOD_PATIENCE_MS = 20_000;
@@ -23,7 +24,9 @@ const schedules = Number(values.schedules ?? 500);
 console.log(`schedules: ${schedules}, seed ${seed}`);
 const compared = scheduleCampaign({ schedules, seed });
 console.log(JSON.stringify(compared, undefined, 2));
-if (compared.broken.length > 0) process.exitCode = 1;
+const ran = await runCampaign({ schedules, seed });
+console.log(JSON.stringify({ ran }, undefined, 2));
+if (compared.broken.length > 0 || ran.broken.length > 0) process.exitCode = 1;
 if (values.only === "schedules") process.exit();
 const frames = Number(values.frames ?? 1_000_000);
 const sockets = Number(values.sockets ?? 1000);

@@ -16,8 +16,8 @@ const BLOCK = 30 * MINUTE;
 const HORIZON = 430 * DAY;
 const ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "America/Sao_Paulo"] as const;
 
-const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random.float() * from.length)]!;
-const between = (random: Random, min: number, max: number): number => min + Math.floor(random.float() * (max - min + 1));
+export const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random.float() * from.length)]!;
+export const between = (random: Random, min: number, max: number): number => min + Math.floor(random.float() * (max - min + 1));
 
 /** A field of an expression: as it is written, and the values that it means. */
 interface Field {
@@ -89,7 +89,7 @@ function generate(random: Random): Expression {
 }
 
 /** A time zone, as the platform knows it. */
-interface Zone {
+export interface Zone {
   readonly name: string;
   /** How far it is ahead of UTC at an instant. */
   offsetAt(at: number): number;
@@ -120,6 +120,8 @@ function createZone(name: string): Zone {
     },
   };
 }
+
+export const zones = (): readonly Zone[] => ZONES.map(createZone);
 
 const fits = ({ values }: Field, value: number): boolean => values === undefined || values.includes(value);
 
@@ -171,7 +173,7 @@ interface Case {
 }
 
 /** A schedule, and when it runs by the model. */
-function caseOf(random: Random, zones: readonly Zone[], jobId: string, now: number): Case {
+export function caseOf(random: Random, zones: readonly Zone[], jobId: string, now: number): Case {
   if (random.float() < 0.15) {
     const everyMs = between(random, 5, 600) * MINUTE + between(random, 0, 999);
     const anchorMs = now - between(random, 0, 3 * DAY);
@@ -197,7 +199,7 @@ function caseOf(random: Random, zones: readonly Zone[], jobId: string, now: numb
 }
 
 /** Days in 2026 and 2027 on which clocks are set, among others. */
-function momentOf(random: Random): number {
+export function momentOf(random: Random): number {
   const changes = ["2026-03-08", "2026-03-29", "2026-04-04", "2026-10-03", "2026-10-25", "2026-11-01", "2027-03-14", "2027-03-28"];
   if (random.float() < 0.6) return Date.parse(`${pick(random, changes)}T00:00:00Z`) + between(random, -12 * HOUR, 30 * HOUR);
   return between(random, Date.UTC(2026, 0, 1), Date.UTC(2027, 11, 31));
@@ -264,7 +266,7 @@ export interface ScheduleReport {
 
 export function scheduleCampaign({ schedules, seed }: { readonly schedules: number; readonly seed: number }): ScheduleReport {
   const random = seededRandom(seed);
-  const zones = ZONES.map(createZone);
-  const broken = Array.from({ length: schedules }, (_, n) => differencesOf(random, zones, `job-${n}`)).flat();
+  const known = zones();
+  const broken = Array.from({ length: schedules }, (_, n) => differencesOf(random, known, `job-${n}`)).flat();
   return { schedules, broken };
 }

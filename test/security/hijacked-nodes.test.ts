@@ -77,7 +77,7 @@ test("13, 39: files move with the operator's word, into and out of the folders o
   const got = at.refused("free", [nodes({ action: "file_get", path: join(host.place.home, "private.txt") })], /outside of the folders that this node offers/);
   await got;
   const asked = at.refused("free", [invoke("file.write", { path: "owned.txt", base64: "aGk=", ...CLAIM })], /user denied/);
-  await at.decide("file.write owned.txt", "deny");
+  await at.decide(`file.write ${join(shared, "owned.txt")}`, "deny");
   await asked;
   expect([existsSync(join(shared, "config.json")), existsSync(join(shared, "secret.txt")), existsSync(join(shared, "owned.txt"))]).toEqual([
     false,
@@ -86,7 +86,7 @@ test("13, 39: files move with the operator's word, into and out of the folders o
   ]);
   expect(readFileSync(at.place.configPath, "utf8")).toBe(config);
   const granted = at.works("free", nodes({ action: "file_get", path: "menu.txt", outPath: "menu.txt" }));
-  await at.decide("file.read menu.txt", "allow-once");
+  await at.decide(`file.read ${join(shared, "menu.txt")}`, "allow-once");
   expect(await granted).toContain('"bytes": 4');
   expect(readFileSync(at.inside("free", "menu.txt"), "utf8")).toBe("soup");
 });

@@ -84,11 +84,12 @@ export async function beginTurn(deps: TurnDeps, input: TurnInput, workspaceDir: 
     return { target: { ...target, begun }, committed: Promise.resolve([]) };
   }
   // What came while a turn was interrupted waits for the one after it.
-  if (session.isTouched !== undefined) session.isTouched = turn !== undefined;
+  const unheard = input.hearing === "nobody";
+  if (session.isTouched !== undefined) session.isTouched = turn !== undefined || unheard;
   // Of another session only what asks for a heartbeat is taken: the rest is for that session itself.
   // Lost with the machine, it is simply begun again; what follows from it is synced with it. Drained first: its answer is the first of the commit's.
   // A message that is answered once more was asked before: what waits is for the next one.
-  const drained = { sessionKey: eventsOf ?? sessionKey, turnId, waking: eventsOf !== undefined, again: turn !== undefined };
+  const drained = { sessionKey: eventsOf ?? sessionKey, turnId, waking: eventsOf !== undefined, again: turn !== undefined, unheard };
   const committed: Promise<Injections> = input.again
     ? store.commit(writes, { lazy: true, by: session }).then(() => [])
     : store.commit([["injections.drain", drained], ...writes], { lazy: true, by: session }).then(([injections]) => injections);

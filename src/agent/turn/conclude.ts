@@ -108,7 +108,7 @@ function emptyAnswer({ deps, turn }: TurnRun): AssistantMessage {
 }
 
 /** The last commit of a turn: the answer, what is sent of it, the input's outcome, the session's fields. Gives the end as it is on disk. */
-export async function finishTurn({ deps, input, ports, turn, record, hookLog }: TurnRun, made: TurnEnd, lines: LastLines): Promise<TurnEnd> {
+export async function finishTurn({ deps, input, ports, turn, record, tools, hookLog }: TurnRun, made: TurnEnd, lines: LastLines): Promise<TurnEnd> {
   const sent = (await ports.replies?.(made)) ?? [];
   const { writes: replies, shown, isWritten = false, isForgotten = false } = "shown" in sent ? sent : { writes: sent };
   const inPlace = isWritten ? undefined : shown;
@@ -119,6 +119,9 @@ export async function finishTurn({ deps, input, ports, turn, record, hookLog }: 
   const pruned = deps.config.current.agents?.defaults?.contextPruning?.mode === "cache-ttl";
   const touched: Draft[] = pruned && end.status === "ok" ? [(at) => cacheTouchEntry(at, turn.chosen.selection.entry)] : [];
   const decided: Write[] = hookLog.entries.length === 0 ? [] : [["journal.append", { turnId: input.runId, kind: "note", data: { hooks: hookLog.entries } }]];
+  // Who waits for an answer reads it; a chat gets only what is sent to it.
+  const isRead = outcome === "answered" && !isForgotten && (input.hearing === undefined || replies.some(([kind]) => kind === "outbox.add"));
+  const isUnheard = !isRead && !(tools.delivered && end.status === "ok");
   const { row, before, file } = turn.target;
   const { patches, others } = ownPatches(replies, input.sessionKey);
   const patch = Object.assign({ ...patchOf(deps, input, turn, end, isForgotten) }, ...patches);
@@ -127,6 +130,7 @@ export async function finishTurn({ deps, input, ports, turn, record, hookLog }: 
     ...decided,
     ["inbox.settle", { ids: input.inboxIds, outcome, why, turnId: input.runId }],
     ...others,
+    ...(isUnheard ? ([["injections.release", { sessionKey: input.sessionKey, turnId: input.runId }]] as const) : []),
     ...(isForgotten && before !== undefined ? ([["transcripts.branch", { file, leafId: before }]] as const) : []),
     // The text once: its pieces are in the transcript.
     ["turns.end", { id: input.runId, outcome, why, detail: { ...end, texts: [] } }],
@@ -136,6 +140,7 @@ export async function finishTurn({ deps, input, ports, turn, record, hookLog }: 
   const version = row.version + 1;
   // Saves the next turn reading it. Another version: someone else changed it while the turn ran, and it is read again.
   const isOurs = isRecord(merged) && merged["version"] === version && deps.session.isTouched !== true && !isForgotten;
+  if (isUnheard && deps.session.isTouched !== undefined) deps.session.isTouched = true;
   deps.session.row = isOurs ? { ...row, version, entry: patchedEntry(row.entry, patch) } : undefined;
   return end;
 }

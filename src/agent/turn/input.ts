@@ -53,6 +53,8 @@ export interface TurnInput {
   readonly forkOf?: string;
   /** Only these skills. */
   readonly skillFilter?: readonly string[];
+  /** Whom the answer reaches, where no person waits for it: a chat that it is sent to, or nobody. */
+  readonly hearing?: "chat" | "nobody";
   /** What starts it, where no one wrote the message. */
   readonly trigger?: "cron" | "heartbeat";
   /** The scheduled job that it runs for. */

@@ -11,12 +11,13 @@ import type { EventPayload } from "../../protocol/index.ts";
 import type { CronSlotRow, Store, Write } from "../../store/index.ts";
 import { createJob, patchedSchedule, patchJob, withFittingName, type CronJob, type JobPatch, type NewJob } from "./job.ts";
 import { changeJob, jobOf, putJob, rowOf } from "./jobs.ts";
+import { recordHeld } from "./held.ts";
 import { createPlanner } from "./planner.ts";
 import type { RunRecord } from "./run.ts";
 import { createRunner, type Runner } from "./runner.ts";
 import { checkSchedule, parseAt, previewTimes, timesOf, type Preview, type Schedule } from "./schedule.ts";
 import { upcomingTimes, type Upcoming } from "./upcoming.ts";
-import { createWebhooks, type WebhookDeps, type WebhookRecord } from "./webhook.ts";
+import { checkWebhook, createWebhooks, type WebhookDeps, type WebhookRecord } from "./webhook.ts";
 
 export type CronEvent = EventPayload<"cron">;
 export type CronEntry = CronEvent & { readonly ts: number };
@@ -42,6 +43,8 @@ export interface CronDeps {
     readonly wake?: { readonly source: "cron"; readonly now: false };
     /** It stays until a turn has read it, however many come after it. */
     readonly keep?: true;
+    /** Only a turn whose answer reaches someone gets it. */
+    readonly untilHeard?: true;
   }) => Write;
   /** The writes that put a text into a session as the agent's, and what shows it once they are on disk. Undefined when there is no such session. */
   readonly post: (message: {
@@ -112,10 +115,26 @@ async function preview({ store, clock }: CronDeps, schedule: Schedule, count: nu
   return previewTimes(checked, clock.now(), count, row?.id);
 }
 
-async function lastRuns({ store }: CronDeps, runner: Pick<Runner, "waiting">, id: string, limit: number): Promise<readonly CronEntry[]> {
+async function lastRuns({ store, clock }: CronDeps, runner: Pick<Runner, "waiting">, id: string, limit: number): Promise<readonly CronEntry[]> {
   const slots = await store.read("cron.slot.list", { jobId: id, limit });
   if (slots.length === 0) await rowOf(store, id);
-  return slots.map((slot) => (slot.state === "running" ? startedEntryOf(slot, runner.waiting(slot)) : entryOf(slot))).reverse();
+  // Earlier versions recorded times that a job was not going to run at before they came.
+  const now = clock.now();
+  const past = slots.filter(({ status, scheduledAt }) => status !== "skipped" || scheduledAt <= now);
+  return past.map((slot) => (slot.state === "running" ? startedEntryOf(slot, runner.waiting(slot)) : entryOf(slot))).reverse();
+}
+
+/** A job after a change, with its next time where that may be another one. */
+function replanned(job: CronJob, patch: JobPatch, now: number): CronJob {
+  const next = patchJob(job, patch, now);
+  return patch.schedule === undefined && patch.enabled === undefined ? next : withNext(next, now);
+}
+
+async function statusOf({ store, disabledBy: why }: CronDeps): ReturnType<Cron["status"]> {
+  const [jobs, next] = await Promise.all([store.read("cron.job.count", {}), store.read("cron.job.earliest", {})]);
+  const disabledBy = why();
+  const isEnabled = disabledBy === undefined;
+  return { enabled: isEnabled, ...(isEnabled ? {} : { disabledBy }), jobs, nextWakeAtMs: isEnabled ? next : null };
 }
 
 export function createCron(deps: CronDeps): Cron {
@@ -134,6 +153,11 @@ export function createCron(deps: CronDeps): Cron {
     return job;
   }
 
+  async function catchUp(id: string, now: number, ends = false): Promise<void> {
+    const next = runner.isBusy(id) ? undefined : await recordHeld(deps, jobOf(await rowOf(store, id)), now, ends);
+    if (next !== undefined) planner.planned(next);
+  }
+
   return {
     async start() {
       const left = await store.read("cron.slot.running", {});
@@ -144,23 +168,19 @@ export function createCron(deps: CronDeps): Cron {
     },
     reconsider: () => planner.start(),
     list: async ({ includeDisabled = false }) => (await store.read("cron.job.list", includeDisabled ? {} : { enabled: true })).map(jobOf),
-    async status() {
-      const [jobs, next] = await Promise.all([store.read("cron.job.count", {}), store.read("cron.job.earliest", {})]);
-      const disabledBy = deps.disabledBy();
-      const isEnabled = disabledBy === undefined;
-      return { enabled: isEnabled, ...(isEnabled ? {} : { disabledBy }), jobs, nextWakeAtMs: isEnabled ? next : null };
-    },
+    status: () => statusOf(deps),
     async add(input) {
       const now = clock.now();
       const job = withNext(createJob(ids.uuid(), withFittingName(input), now), now);
+      await checkWebhook(job, deps);
       await store.commit([putJob(job, 0, {})]);
       return changed(job, "added");
     },
     async update(id, patch) {
       const now = clock.now();
-      const isReplanned = patch.schedule !== undefined || patch.enabled !== undefined;
-      const make = (old: CronJob): CronJob => (isReplanned ? withNext(patchJob(old, patch, now), now) : patchJob(old, patch, now));
-      const { job, old } = await changeJob(store, id, make);
+      await catchUp(id, now);
+      if (patch.delivery) await checkWebhook(patchJob(jobOf(await rowOf(store, id)), patch, now), deps);
+      const { job, old } = await changeJob(store, id, (before) => replanned(before, patch, now));
       return changed(job, "updated", old.state.nextRunAtMs);
     },
     async remove(id) {
@@ -181,6 +201,7 @@ export function createCron(deps: CronDeps): Cron {
       }
       forced.add(id);
       try {
+        await catchUp(id, now, true);
         let scheduledAt = now;
         while (!(await store.write("cron.slot.claim", { jobId: id, scheduledAt })).claimed) scheduledAt += 1;
         await runner.run({ jobId: id, scheduledAt });

@@ -3,6 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
 import type { CronJobRow } from "../../store/index.ts";
 import type { CronDeps } from "./cron.ts";
+import { heldBack, heldWrites } from "./held.ts";
 import { dueRuns, passedOverAs, type Due } from "./due.ts";
 import { changeJob, jobOf } from "./jobs.ts";
 import type { CronJob } from "./job.ts";
@@ -98,9 +99,14 @@ function createClaim(deps: CronDeps, runner: Runner): (row: CronJobRow, now: num
     }
     late.delete(jobId);
     const over = passedOverAs(passed, TOO_OFTEN);
-    const { claimed } = await store.write("cron.job.due", { id: jobId, nextRunAt: next, run, skipped: over.times, missed, why: over.why });
+    const held = await heldBack(store, job, nextRunAt);
+    const [{ claimed }] = await store.commit([
+      ["cron.job.due", { id: jobId, nextRunAt: next, run, skipped: over.times, missed, why: over.why }],
+      ...heldWrites(job, held, next),
+    ]);
     failpoint("cron.claimed");
     if (next !== null) deps.scheduled(nextAt(job, next));
+    for (const at of held.times) skip(at, held.why);
     for (const at of missed) skip(at, "missed");
     for (const at of over.times) skip(at, over.why);
     for (const scheduledAt of claimed) void runner.run({ jobId, scheduledAt });

@@ -5,13 +5,12 @@ import { clip } from "../../base/text.ts";
 import { jobSlots } from "../../conversation/index.ts";
 import type { Write } from "../../store/index.ts";
 import type { CronDeps, CronEvent } from "./cron.ts";
-import { listTimes, passedOverAs } from "./due.ts";
 import { execute, type Executed, type Slot } from "./execute.ts";
 import { alertAfterOf } from "./failing.ts";
+import { passedOver, pauseAfter, type PassedOver } from "./held.ts";
 import type { CronJob } from "./job.ts";
 import { changeJobIfThere, extraOf, jobOf, type Extra } from "./jobs.ts";
 import { agentOf, isolatedSession, runIdOf, sessionOf, shownIn, type RunRecord } from "./run.ts";
-import { timesOf } from "./schedule.ts";
 import { addressOf, postingWrite, type Posting } from "./webhook.ts";
 
 type Ended = RunRecord & { readonly durationMs: number };
@@ -21,8 +20,8 @@ interface Settled {
   readonly job: CronJob;
   /** It has done its work and is removed. */
   readonly isOver: boolean;
-  /** Times that it does not run at. */
-  readonly skipped: ReturnType<typeof passedOverAs>;
+  /** Times that came while it ran, and that it does not run at. */
+  readonly skipped: PassedOver;
   /** Its next run was planned for another time. */
   readonly isReplanned: boolean;
   readonly posting: Posting | undefined;
@@ -41,14 +40,11 @@ export interface Runner {
   close(): void;
 }
 
-/** After 1, 2, 3, 4, and 5 or more failures in a row. */
-const BACK_OFF_MS = [30_000, 60_000, 300_000, 900_000, 3_600_000];
-
 /** The job after one of its runs: what it did, and when it runs again after a failure. */
 function afterRun(job: CronJob, scheduledAt: number, { status, error, durationMs }: Ended, now: number): CronJob {
   const { runningAtMs: _running, lastError: _error, nextRunAtMs, ...state } = job.state;
   const failures = status === "error" ? (state.consecutiveErrors ?? 0) + 1 : 0;
-  const pause = failures === 0 ? 0 : (BACK_OFF_MS[Math.min(failures, BACK_OFF_MS.length) - 1] ?? 0);
+  const pause = pauseAfter(job, failures);
   const isFixed = job.schedule.kind === "at";
   const next = isFixed || nextRunAtMs === undefined ? {} : { nextRunAtMs: pause === 0 ? nextRunAtMs : Math.max(nextRunAtMs, now + pause) };
   return {
@@ -65,21 +61,6 @@ function afterRun(job: CronJob, scheduledAt: number, { status, error, durationMs
     },
   };
 }
-
-/** Times that a job does not run at because it waits longer after failures. */
-function passedOver({ schedule, id, state }: CronJob, until: number | undefined): readonly number[] {
-  const { nextRunAtMs: from } = state;
-  if (from === undefined || until === undefined || until <= from) return [];
-  try {
-    return listTimes(timesOf(schedule, id), from, until - 1);
-  } catch {
-    // The planner reports a schedule that cannot be computed.
-    return [];
-  }
-}
-
-const backOffText = ({ state: { consecutiveErrors: failures = 0 } }: CronJob): string =>
-  `the job is backing off after ${failures === 1 ? "a failure" : `${failures} failures in a row`}`;
 
 const LABEL = "Cron: ";
 const MAX_LABEL = 64;
@@ -129,8 +110,10 @@ function notesOf(deps: CronDeps, job: CronJob, scheduledAt: number, ended: Ended
   const isShown = job.payload.kind === "agentTurn" && job.delivery?.mode !== "webhook" && delivered !== true;
   const text = `Cron${status === "ok" ? "" : ` (${status})`}: ${summary ?? ""}`;
   return [
-    ...(alert === undefined ? [] : [note({ sessionKey, text: alert, idempotencyKey: `${id}:alert`, keep: true })]),
-    ...(isShown && summary !== undefined ? [note({ sessionKey, text, idempotencyKey: `${id}:summary` })] : []),
+    ...(alert === undefined ? [] : [note({ sessionKey, text: alert, idempotencyKey: `${id}:alert`, keep: true, untilHeard: true })]),
+    ...(isShown && summary !== undefined
+      ? [note({ sessionKey, text, idempotencyKey: `${id}:summary`, ...(status === "error" ? { untilHeard: true } : {}) })]
+      : []),
   ];
 }
 
@@ -152,15 +135,15 @@ export interface RunnerPorts {
 }
 
 /** The end of a slot: its record, and the post that its job asks for. `job` is as the run left it. */
-function endOf(deps: CronDeps, job: CronJob, extra: Extra, { jobId, scheduledAt }: Slot, ended: Ended) {
+function endOf(deps: CronDeps, job: CronJob, extra: Extra, { jobId, scheduledAt, endedAt }: Slot & { readonly endedAt: number }, ended: Ended) {
   const to = ended.summary === undefined ? undefined : addressOf(deps, job, extra);
   const { nextRunAtMs } = job.state;
   const next = nextRunAtMs === undefined ? {} : { nextRunAtMs };
-  const entry = { ts: deps.clock.now(), jobId, action: "finished", runAtMs: scheduledAt, ...ended, ...next } as const;
+  const entry = { ts: endedAt, jobId, action: "finished", runAtMs: scheduledAt, ...ended, ...next } as const;
   const posting: Posting | undefined = to === undefined ? undefined : { to, name: job.name, entry };
   const detail = posting ? { ...ended, webhook: { state: "pending" } } : ended;
   const writes: readonly Write[] = [
-    ["cron.slot.finish", { jobId, scheduledAt, status: ended.status, detail }],
+    ["cron.slot.finish", { jobId, scheduledAt, status: ended.status, detail, at: endedAt }],
     ...(posting ? [postingWrite(posting)] : []),
     ...notesOf(deps, job, scheduledAt, ended),
   ];
@@ -175,18 +158,19 @@ async function settle(deps: CronDeps, slot: Slot, ended: Ended, others: readonly
   if (!row) return undefined;
   const job = jobOf(row);
   const extra = extraOf(row);
-  const after = (old: CronJob): CronJob => afterRun(old, scheduledAt, ended, clock.now());
+  const endedAt = clock.now();
+  const after = (old: CronJob): CronJob => afterRun(old, scheduledAt, ended, endedAt);
   if (job.schedule.kind === "at" && ended.status === "ok" && job.deleteAfterRun === true) {
-    const { writes, posting } = endOf(deps, after(job), extra, slot, ended);
+    const { writes, posting } = endOf(deps, after(job), extra, { ...slot, endedAt }, ended);
     await store.commit([...writes, ...others, ["cron.job.delete", { id: jobId }]]);
     return { job: after(job), isOver: true, skipped: { times: [], why: "" }, isReplanned: false, posting };
   }
   let posting: Posting | undefined;
-  const skips = (next: CronJob, old: CronJob): Settled["skipped"] => passedOverAs(passedOver(old, next.state.nextRunAtMs), backOffText(next));
+  const skips = (next: CronJob, old: CronJob): PassedOver => passedOver(old, old.state.nextRunAtMs, Math.min(next.state.nextRunAtMs ?? 0, endedAt + 1), next);
   const changed = await changeJobIfThere(store, jobId, after, (next, old) => {
     const { times, why } = skips(next, old);
     const plan = { id: jobId, nextRunAt: next.state.nextRunAtMs ?? null, run: [], missed: [], skipped: times, why };
-    const done = endOf(deps, next, extra, slot, ended);
+    const done = endOf(deps, next, extra, { ...slot, endedAt }, ended);
     ({ posting } = done);
     return [...done.writes, ...others, ...(times.length === 0 ? [] : [["cron.job.due", plan] as const])];
   });
@@ -208,7 +192,7 @@ function createSlotRun(
   async function finish(slot: Slot, started: CronJob, ended: Ended, others: readonly Write[]): Promise<void> {
     const { jobId, scheduledAt } = slot;
     const settled = await settle(deps, slot, ended, others);
-    const removed = settled ? undefined : endOf(deps, { ...started, state: {} }, {}, slot, ended);
+    const removed = settled ? undefined : endOf(deps, { ...started, state: {} }, {}, { ...slot, endedAt: clock.now() }, ended);
     if (removed) await store.commit([...removed.writes, ...others]);
     failpoint("cron.finished");
     const { job = started, isOver = false, skipped } = settled ?? {};

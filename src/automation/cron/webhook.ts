@@ -5,7 +5,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError, messageOf } from "../../base/errors.ts";
 import { failpoint } from "../../base/failpoints.ts";
-import { guardedFetch, type GuardedRoute } from "../../base/guarded-fetch.ts";
+import { checkTarget, guardedFetch, type GuardedRoute } from "../../base/guarded-fetch.ts";
 import type { Logger } from "../../base/log/logger.ts";
 import { isRecord } from "../../base/records.ts";
 import type { Config } from "../../config/index.ts";
@@ -54,6 +54,22 @@ export interface Webhooks {
 export function addressOf({ config }: Pick<WebhookDeps, "config">, { delivery }: CronJob, extra: Extra): string | undefined {
   if (delivery?.mode === "webhook") return delivery.to;
   return extra["notify"] === true ? config.current.cron?.webhook : undefined;
+}
+
+/** How long saving a job waits for the address of a name. */
+const LOOKUP_MS = 2000;
+
+/** Refuses a job whose runs could not be posted, whatever happens. A name that cannot be looked up now may be known by then. */
+export async function checkWebhook({ delivery }: Pick<CronJob, "delivery">, { reach, clock }: Pick<WebhookDeps, "reach" | "clock">): Promise<void> {
+  if (delivery?.mode !== "webhook" || delivery.to === undefined) return;
+  const waited = Promise.withResolvers<void>();
+  using _timer = clock.after(LOOKUP_MS, waited.resolve);
+  const check = checkTarget({ url: delivery.to, ...reach }).catch((error: unknown) => {
+    if (!(error instanceof AppError) || error.code !== "HOST_BLOCKED") return;
+    const rule = "Webhooks of jobs reach public addresses only, and no setting allows others";
+    throw new AppError("INVALID_INPUT", `delivery.to cannot be used: ${error.message}. ${rule}`, { details: { to: delivery.to } });
+  });
+  await Promise.race([check, waited.promise]);
 }
 
 const keyOf = ({ entry: { jobId, runAtMs } }: Posting): string => `${jobId}:${runAtMs}`;

@@ -37,6 +37,7 @@ interface Question {
   readonly environment?: string | null;
   readonly host?: string;
   readonly nodeId?: string | null;
+  readonly nodeName?: string;
   readonly security?: string;
   readonly ask?: string;
   readonly agentId?: string;
@@ -105,7 +106,7 @@ function eachOnce(chats: readonly Chat[]): readonly Chat[] {
 
 function askedText({ id, request, expiresAt, allowed }: Requested, now: number): Shown {
   const question = questionOf(request);
-  const { cwd, environment, host, nodeId, agentId, security, ask } = question;
+  const { cwd, environment, host, nodeId, nodeName, agentId, security, ask } = question;
   const { command: subject, always } = shownRequest(request);
   const slug = approvalSlug(id);
   const head = `Approval needed (id ${slug})`;
@@ -114,7 +115,8 @@ function askedText({ id, request, expiresAt, allowed }: Requested, now: number):
       text: `${head}: the command has ${subject.length} characters, too many for a chat. Review it in the Control UI: openclaw dashboard`,
     };
   }
-  const node = typeof nodeId === "string" ? nodeId.slice(0, 12) : undefined;
+  const id12 = typeof nodeId === "string" ? nodeId.slice(0, 12) : undefined;
+  const node = id12 === undefined || nodeName === undefined || nodeName === id12 ? id12 : `${nodeName} (${id12})`;
   const facts = {
     Folder: cwd,
     Environment: environment ?? undefined,

@@ -212,6 +212,9 @@ async function openStream(turn: Turn, entry: SessionEntry | undefined, context: 
   };
 }
 
+/** Nobody asked for these, and nobody looks for their answers. */
+const UNATTENDED: ReadonlySet<NonNullable<ClientRequest["kind"]>> = new Set(["cron", "heartbeat", "webhook", "subagent", "session"]);
+
 /** The messages as the agent gets them. */
 async function inputOf(turn: Turn, entry: SessionEntry | undefined, deps: ConversationDeps): Promise<TurnInput> {
   const { main, items, summarised, inputs } = turn;
@@ -244,6 +247,7 @@ async function inputOf(turn: Turn, entry: SessionEntry | undefined, deps: Conver
   return {
     ...request,
     ...(kind === "cron" || kind === "heartbeat" ? { trigger: kind } : {}),
+    ...(kind !== undefined && UNATTENDED.has(kind) ? { hearing: asked.reply ? ("chat" as const) : ("nobody" as const) } : {}),
     // A heartbeat does not change where answers go.
     ...(kind === "heartbeat" ? { entryFields: {} } : {}),
     traceId: last.traceId,

@@ -32,7 +32,10 @@ export interface BeforeToolCallEvent extends HookEventBase {
   toolKind?: string;
   /** Not supplied, as `toolKind`. */
   toolInputKind?: string;
-  /** Absolute paths that calls of `read`, `write`, `edit` and `apply_patch` name; a malformed patch may have more. */
+  /**
+   * Absolute paths that calls of `read`, `write`, `edit`, `apply_patch`, `grep`, `find`, `ls` and `image` name; a malformed patch may have more. Where links
+   * lead elsewhere, the path behind them follows. Without a path, the search tools name the workspace.
+   */
   derivedPaths?: string[];
   runId?: string;
   toolCallId?: string;

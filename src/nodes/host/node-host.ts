@@ -5,8 +5,10 @@ import type { Logger } from "../../base/log/logger.ts";
 import { isRecord } from "../../base/records.ts";
 import { clip } from "../../base/text.ts";
 import { loadNodeClient, type GatewayClient, type NodeConnectOptions } from "../../protocol/index.ts";
+import { folderPermissions } from "../folders.ts";
 import { hasShell, type HostCommandDeps } from "./commands.ts";
 import { hostDevices, removeFormerRecordings } from "./devices/devices.ts";
+import { fileFolders } from "./files.ts";
 import { createInvokes, parseParams, type Answer, type InvokeRequest } from "./invokes.ts";
 import type { RunResult } from "./run-command.ts";
 
@@ -102,7 +104,11 @@ export async function runNodeHost(deps: NodeHostDeps): Promise<string | undefine
     scopes: [],
     caps: ["system", ...(deps.browser ? ["browser"] : []), ...devices.filter(isThere).map(({ name }) => name)],
     commands: invokes.declared,
-    permissions: { ...Object.fromEntries(devices.map((device) => [device.name, isThere(device)])), ...(hasShell(platform) ? {} : { "system.run": false }) },
+    permissions: {
+      ...Object.fromEntries(devices.map((device) => [device.name, isThere(device)])),
+      ...(hasShell(platform) ? {} : { "system.run": false }),
+      ...folderPermissions(fileFolders(deps)),
+    },
     ...(env["PATH"] === undefined ? {} : { pathEnv: env["PATH"] }),
     onLost({ error, retryInMs }) {
       if (reasonOf(error).startsWith("replaced")) taken.resolve("another process connected with this node's identity; only one may run at a time");

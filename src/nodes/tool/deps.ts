@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Config } from "../../config/index.ts";
-import type { Approvals, CallFiles, MarkUntrusted, NodeRunner, ToolCall } from "../../tools/index.ts";
+import type { Approvals, CallFiles, MarkUntrusted, NodeRunner, ToolCall, ToolContext } from "../../tools/index.ts";
 import type { Nodes } from "../create-nodes.ts";
 
 /** Requests to pair nodes, apart from devices. */
@@ -24,6 +24,8 @@ export interface NodesToolDeps {
   readonly runner: NodeRunner;
   readonly pairing: NodePairingPort;
   readonly approvals: () => Promise<Pick<Approvals, "request">>;
+  /** Why nobody can be asked about a call; undefined when someone can. */
+  readonly unasked: (context: ToolContext) => Promise<string | undefined>;
   readonly config: Pick<Config, "current">;
   readonly files: (call: ToolCall) => Promise<AgentFiles>;
   readonly ids: Pick<Ids, "hex">;

@@ -17,6 +17,8 @@ import {
   type ToolContext,
   type ToolOutcome,
 } from "../../tools/index.ts";
+import { nodeName } from "../find-node.ts";
+import { nodePath } from "../folders.ts";
 import type { NodeEntry } from "../registry.ts";
 import type { NodeActionDeps } from "./deps.ts";
 import { isRecord } from "../../base/records.ts";
@@ -43,23 +45,39 @@ function rulesFor({ agentId, choice }: ToolContext, { config }: NodeActionDeps):
 interface Question {
   readonly title: string;
   readonly command: string;
-  readonly nodeId: string;
+  readonly node: NodeEntry;
+  /** The command of the node that is called once it is allowed. */
+  readonly uses: string;
   readonly rules: Rules;
   readonly cwd?: string | undefined;
   readonly environment?: string | null;
 }
 
-/** Waits for the operator's yes; gives the id of the approval, and throws for everything else. */
+/** Refuses what the node would refuse in any case: nobody is asked about that. */
+function checkOffered(node: NodeEntry, command: string): void {
+  const { connected, commands } = node;
+  if (!connected) throw new AppError("UNAVAILABLE", `the node ${nodeName(node)} is not connected`, { details: { code: "NOT_CONNECTED" } });
+  if (commands.includes(command)) return;
+  const advice = "it has to offer it, and gateway.nodes.allowCommands and denyCommands have to allow it";
+  throw new AppError("INVALID_INPUT", `node command not allowed: ${nodeName(node)} cannot be asked for ${command}; ${advice}`, { details: { command } });
+}
+
+/** Waits for the operator's yes; gives the id of the approval, and throws for everything else. Refused at once where nobody can be asked. */
 async function askOperator(
   deps: NodeActionDeps,
   { context, signal }: ToolCall,
-  { title, command, nodeId, rules, cwd, environment = null }: Question,
+  { title, command, node, uses, rules, cwd, environment = null }: Question,
 ): Promise<string> {
+  checkOffered(node, uses);
+  const nobody = await deps.unasked(context);
+  if (nobody !== undefined) throw new AppError("PERMISSION_DENIED", `exec denied: ${nobody}`);
   const { agentId, sessionKey } = context;
-  const shown = { title, description: command, toolName: "nodes", severity: "warning" };
-  const about = { command, cwd: cwd ?? null, environment, host: "node", nodeId, ...rules, agentId, resolvedPath: null, sessionKey, always: null };
+  const name = nodeName(node);
+  const text = `on the node ${JSON.stringify(name)}: ${command}`;
+  const shown = { title, description: text, toolName: "nodes", severity: "warning" };
+  const place = { cwd: cwd ?? null, environment, host: "node", nodeId: node.nodeId, nodeName: name };
+  const request = { ...shown, command: text, ...place, ...rules, agentId, resolvedPath: null, sessionKey, always: null };
   const approvals = await deps.approvals();
-  const request = { ...shown, ...about };
   const asked = await approvals.request({ kind: "tool", request, sessionKey, agentId, timeoutMs: ASK_MS, allowed: ["allow-once", "deny"] }, signal);
   const decision = await asked.decision;
   if (decision === "allow-once") return asked.id;
@@ -86,8 +104,9 @@ function envOf(pairs: unknown): Readonly<Record<string, string>> {
 }
 
 /** Runs a command on a node and waits, also for the operator where the node's rules want one asked. */
-export async function runOnNamedNode(deps: NodeActionDeps, call: ToolCall, { nodeId }: NodeEntry): Promise<ToolOutcome> {
+export async function runOnNamedNode(deps: NodeActionDeps, call: ToolCall, node: NodeEntry): Promise<ToolOutcome> {
   const { params, context, signal } = call;
+  const { nodeId } = node;
   const { agentId, sessionKey, runId } = context;
   const rules = rulesFor(context, deps);
   const text = commandText(argvOf(params["command"]));
@@ -98,7 +117,7 @@ export async function runOnNamedNode(deps: NodeActionDeps, call: ToolCall, { nod
   const key = `nodes:${runId}:${call.id}`;
   let ran: NodeRun = rules.ask === "always" ? { kind: "asks" } : await deps.runner.run({ ...command, key }, signal);
   if (ran.kind === "asks") {
-    const question = { title: "Run a command on a node", command: text, nodeId, rules, cwd, environment: environmentText(env) };
+    const question = { title: "Run a command on a node", command: text, node, uses: "system.run", rules, cwd, environment: environmentText(env) };
     const approvalId = await askOperator(deps, call, question);
     ran = await deps.runner.run({ ...command, key: `${key}:approved`, approvalId }, signal);
   }
@@ -122,14 +141,16 @@ const wantsApproval = (error: unknown): boolean => error instanceof AppError && 
 export async function moveFile(
   deps: NodeActionDeps,
   call: ToolCall,
-  { nodeId }: NodeEntry,
+  node: NodeEntry,
   { command, params, timeoutMs }: { readonly command: FileCommand; readonly params: unknown; readonly timeoutMs: number },
 ): Promise<unknown> {
   const { agentId, sessionKey, runId } = call.context;
+  const { nodeId } = node;
   const rules = rulesFor(call.context, deps);
-  const { path, base64, overwrite } = isRecord(params) ? params : {};
-  if (typeof path !== "string" || path === "") throw new AppError("INVALID_INPUT", `${command} takes path: the file on the node`);
+  const { path: written, base64, overwrite } = isRecord(params) ? params : {};
+  if (typeof written !== "string" || written === "") throw new AppError("INVALID_INPUT", `${command} takes path: the file on the node`);
   if (command === "file.write" && typeof base64 !== "string") throw new AppError("INVALID_INPUT", "file.write takes base64: the content of the file");
+  const { path, outsideOf } = nodePath(written, node);
   const content = typeof base64 === "string" && command === "file.write" ? { base64, overwrite: overwrite === true } : undefined;
   const send = async (part: string, approved: object): Promise<unknown> => {
     const fields = { path, ...content, agentId, sessionKey, ...approved };
@@ -143,7 +164,15 @@ export async function moveFile(
       if (!wantsApproval(error)) throw error;
     }
   }
+  // Without a question the node says so itself.
+  if (outsideOf) throw new AppError("PERMISSION_DENIED", `${path} is outside of the folders that the node ${nodeName(node)} offers: ${outsideOf.join(", ")}`);
   const text = fileCommandText(command, path, content);
-  const id = await askOperator(deps, call, { title: `${command === "file.read" ? "Read" : "Write"} a file on a node`, command: text, nodeId, rules });
+  const id = await askOperator(deps, call, {
+    title: `${command === "file.read" ? "Read" : "Write"} a file on a node`,
+    command: text,
+    node,
+    uses: command,
+    rules,
+  });
   return send(":approved", { approved: true, runId: id });
 }

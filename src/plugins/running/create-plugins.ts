@@ -116,6 +116,8 @@ export interface Plugins {
   ready(): void;
   /** One plugin's settings changed. */
   reload(action: ReloadAction): Promise<void>;
+  /** Loads the plugin of a channel that came with the gateway, where it is enabled: the channel has its first settings. */
+  loadChannel(id: string): Promise<void>;
   /** Before turns are drained: notifies plugins of the end and stops their services. What guards tool calls stays. */
   stop(): Promise<void>;
   /** After turns are drained: takes everything away. */
@@ -214,6 +216,13 @@ function announceReset({ config, store }: Pick<PluginsDeps, "config" | "store">,
   };
 }
 
+/** Loads the plugin of a channel that came with the gateway. False: it was loaded with all others right now. */
+async function loadedChannel(running: RunningPlugins, id: string): Promise<boolean> {
+  if (running.host.registries.channels.get(id)) return false;
+  await running.reload(id);
+  return true;
+}
+
 export function createPlugins(deps: PluginsDeps): Plugins {
   const { config, store } = deps;
   const internalHooks = internalHooksOf(deps);
@@ -223,9 +232,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
   let isReady = false;
   const gate = createGate();
   const listeners: (() => void)[] = [];
-  const changed = (): void => {
-    for (const listener of listeners) listener();
-  };
+  const changed = (): void => listeners.forEach((listener) => listener());
 
   /** The host, with nothing loaded into it yet when nothing was enabled at the start. */
   const host = lazy(async (): Promise<RunningPlugins> => {
@@ -287,6 +294,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
       await running.reload(action.id);
       changed();
     },
+    loadChannel: async (id) => void ((await loadedChannel(await host(), id)) && changed()),
     async stop() {
       gate.shut(new AppError("UNAVAILABLE", "the gateway is stopping; accepted messages continue after the restart"));
       await (await host.started()?.catch(() => undefined))?.stop();

@@ -72,7 +72,14 @@ export interface CronWrites {
   };
   /** `CONFLICT` unless it is running. */
   "cron.slot.finish": {
-    input: { readonly jobId: string; readonly scheduledAt: number; readonly status: "ok" | "error" | "skipped"; readonly detail?: unknown };
+    input: {
+      readonly jobId: string;
+      readonly scheduledAt: number;
+      readonly status: "ok" | "error" | "skipped";
+      readonly detail?: unknown;
+      /** When it ended; now when left out. */
+      readonly at?: number | undefined;
+    };
     result: void;
   };
   /** Merges these fields into the detail of a slot, if there is one. */

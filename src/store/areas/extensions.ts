@@ -24,9 +24,15 @@ export interface InjectionRow {
 export interface ExtensionsWrites {
   /** Null removes the value. */
   "extensions.set": { input: { readonly sessionKey: string; readonly pluginId: string; readonly namespace: string; readonly value: unknown }; result: void };
-  /** Removes state and pending injections: of a session (reset, delete), of a plugin (disable), or of one plugin in one session. */
+  /**
+   * Removes state and pending injections: of a session (reset, delete), of a plugin (disable), or of one plugin in one session. `keepUnheard`: those with
+   * `payload.untilHeard` stay.
+   */
   "extensions.clear": {
-    input: { readonly sessionKey: string; readonly pluginId?: string | undefined } | { readonly pluginId: string; readonly sessionKey?: undefined };
+    input: { readonly sessionKey?: string | undefined; readonly pluginId?: string | undefined; readonly keepUnheard?: true } & (
+      | { readonly sessionKey: string }
+      | { readonly pluginId: string }
+    );
     result: { readonly values: number; readonly injections: number };
   };
   /** Deduplicated by plugin, session and `idempotencyKey`. */
@@ -40,7 +46,10 @@ export interface ExtensionsWrites {
       readonly payload?: unknown;
       readonly idempotencyKey?: string | undefined;
       readonly expiresAt?: number | undefined;
-      /** Of more texts than this, of the same plugin and placement, the oldest go, except those with a payload; one that equals the last is a duplicate. */
+      /**
+       * Of more texts than this, of the same plugin and placement, the oldest go, except those with a payload that says more than `untilHeard`; one that equals
+       * the last is a duplicate.
+       */
       readonly most?: number | undefined;
       /** `OVERLOADED` when so many wait, of the same plugin and placement. */
       readonly limit?: number | undefined;
@@ -49,12 +58,15 @@ export interface ExtensionsWrites {
   };
   /**
    * Claims all pending injections of a session for a turn, oldest first; expired ones are dropped. `waking`: only those that ask for a heartbeat.
-   * `again`: the turn is resumed and gets the same ones again. What came in between is for the next: this one's prompt may be on disk already.
+   * `again`: the turn is resumed and gets the same ones again. What came in between is for the next: this one's prompt may be on disk already. `unheard`: nobody
+   * hears the answer, so those with `payload.untilHeard` wait for another turn.
    */
   "injections.drain": {
-    input: { readonly sessionKey: string; readonly turnId: string; readonly waking?: boolean; readonly again?: boolean };
+    input: { readonly sessionKey: string; readonly turnId: string; readonly waking?: boolean; readonly again?: boolean; readonly unheard?: boolean };
     result: readonly InjectionRow[];
   };
+  /** The answer of a turn reached nobody: what it had of `payload.untilHeard` waits again. */
+  "injections.release": { input: { readonly sessionKey: string; readonly turnId: string }; result: void };
 }
 
 export interface ExtensionsReads {

@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { manualClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log/logger.ts";
@@ -8,6 +11,9 @@ import { editTool } from "../builtin/files/edit.ts";
 import { readTool } from "../builtin/files/read.ts";
 import { writeTool } from "../builtin/files/write.ts";
 import { applyPatchTool } from "../builtin/patch/apply-patch.ts";
+import { findTool } from "../builtin/search/find.ts";
+import { grepTool } from "../builtin/search/grep.ts";
+import { lsTool } from "../builtin/search/ls.ts";
 import { createBroker, type BrokerCall, type BrokerDeps, type Toolbox } from "./broker.ts";
 
 const CONTEXT: ToolContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", workspaceDir: "/nowhere", owner: false };
@@ -32,12 +38,12 @@ interface Fixture {
   readonly questions: ApprovalQuestion[];
 }
 
-function brokerWith(tools: readonly Tool[], { answer = "allow-once", unasked }: { answer?: ApprovalDecision; unasked?: BrokerDeps["unasked"] } = {}) {
+function brokerWith(tools: readonly Tool[], { answer = "allow-once", ...deps }: { answer?: ApprovalDecision } & Partial<BrokerDeps> = {}) {
   const clock = manualClock();
   const hooks = createHooks({ clock, log: silentLogger });
   const questions: ApprovalQuestion[] = [];
   const broker = createBroker({
-    unasked,
+    ...deps,
     clock,
     log: silentLogger,
     config: () => ({}),
@@ -343,6 +349,33 @@ test("plugins see the files that a call names, as absolute paths, and who it is 
   ]);
 });
 
+test("plugins see where links lead, of every tool that opens files, also in a folder that is searched", async () => {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "openclaw-derived-")));
+  const [space, outside] = [join(home, "space"), join(home, "outside")];
+  for (const folder of [space, outside]) mkdirSync(folder);
+  writeFileSync(join(outside, "secret.txt"), "x");
+  symlinkSync(outside, join(space, "docs"));
+  symlinkSync(join(outside, "secret.txt"), join(space, "note.txt"));
+  const declared = { workspaceOnly: () => false, patchWorkspaceOnly: () => false, home, ids: { hex: () => "0" }, clock: manualClock() };
+  const tools = [readTool, writeTool, grepTool, findTool, lsTool].map((one) => one.create(declared));
+  const { box, hooks } = await fixture(tools, "deny", { workspaceDir: space });
+  const seen: unknown[] = [];
+  hooks.on("before_tool_call", ({ toolName, derivedPaths }) => (seen.push([toolName, derivedPaths]), { block: true }), { pluginId: "p" });
+  await box.run(call({ path: "note.txt" }, { name: "read" }));
+  await box.run(call({ path: "docs/new/file.txt", content: "" }, { name: "write" }));
+  await box.run(call({ pattern: "x", path: "docs" }, { name: "grep" }));
+  await box.run(call({ pattern: "*" }, { name: "find" }));
+  await box.run(call({ path: "docs/secret.txt" }, { name: "ls" }));
+  expect(seen).toEqual([
+    ["read", [join(space, "note.txt"), join(outside, "secret.txt")]],
+    ["write", [join(space, "docs/new/file.txt"), join(outside, "new/file.txt")]],
+    ["grep", [join(space, "docs"), outside]],
+    ["find", [space]],
+    ["ls", [join(space, "docs/secret.txt"), join(outside, "secret.txt")]],
+  ]);
+  rmSync(home, { recursive: true });
+});
+
 test("what a tool asks about is refused at once, with the reason, where nobody can be asked", async () => {
   const ran: unknown[] = [];
   const asking = tool({
@@ -355,4 +388,8 @@ test("what a tool asks about is refused at once, with the reason, where nobody c
   expect([ran, questions]).toEqual([[], []]);
   expect(text(await (await broker.open(CONTEXT)).run(call({ who: "you" })))).toBe("hello");
   expect(questions).toHaveLength(1);
+  const taint = { evaluate: async () => ({ requireApproval: { title: "Tainted", description: "d" } }), observe() {} };
+  const guarded = brokerWith([tool()], { taint, unasked: () => "nobody is there" });
+  expect(text(await (await guarded.broker.open(CONTEXT)).run(call({ who: "you" })))).toBe("Tainted. Not done: nobody is there");
+  expect(guarded.questions).toEqual([]);
 });

@@ -30,7 +30,7 @@ export interface BrokerDeps {
   readonly hooks: Pick<Hooks, "has" | "run">;
   readonly policies?: Pick<ToolPolicies, "evaluate">;
   readonly askApproval: AskApproval;
-  /** Why nobody can be asked about a call; what a tool itself asks about is then refused at once. */
+  /** Why nobody can be asked about a call; what a tool or the gateway itself asks about is then refused at once. */
   readonly unasked?: ((context: ToolContext) => string | undefined) | undefined;
   /** No toolbox is given out before this resolves; undefined when it has. */
   readonly ready?: (() => Promise<void> | undefined) | undefined;
@@ -242,7 +242,7 @@ async function gate(deps: BrokerDeps, context: ToolContext, tool: Tool, call: Br
   if (hooks.has("before_tool_call")) asks.push((event) => hooks.run("before_tool_call", event, ctx, options));
   if (taint) asks.push((event) => taint.evaluate(event, ctx));
   for (const ask of asks) {
-    const derivedPaths = tool.paths?.(params, context);
+    const derivedPaths = await tool.paths?.(params, context);
     const answer = await ask({ ...hookEvent(context, tool, call.id, params), ...(derivedPaths ? { derivedPaths: [...derivedPaths] } : {}) });
     context.hookLog?.add(hookLogEntries(trace.splice(0), answer, deps.clock.now()));
     if (!answer) continue;
@@ -261,8 +261,6 @@ async function gate(deps: BrokerDeps, context: ToolContext, tool: Tool, call: Br
   }
   // Last: what is asked is what will run.
   const question = await tool.asks?.(params, context);
-  const why = question && deps.unasked?.(context);
-  if (why !== undefined) return { ok: false, text: `${question?.title} Not done: ${why}` };
   const refusal = question && (await approve(deps, context, tool, call, { ...question, allowedDecisions: ["allow-once", "deny"] }));
   if (refusal !== undefined) return { ok: false, text: refusal };
   return { ok: true, params };
@@ -273,6 +271,9 @@ type ApprovalWish = NonNullable<HookOutcome<"before_tool_call">["requireApproval
 /** Undefined when the call may go on. */
 async function approve(deps: BrokerDeps, context: ToolContext, tool: Tool, call: BrokerCall, wish: ApprovalWish): Promise<string | undefined> {
   const { onResolution, timeoutBehavior = "deny", ...question } = wish;
+  // A plugin says itself what holds when nobody answers.
+  const nobody = question.pluginId === undefined ? deps.unasked?.(context) : undefined;
+  if (nobody !== undefined) return `${wish.title.replace(/[^.?!]$/, "$&.")} Not done: ${nobody}`;
   const decision = await deps.askApproval({ ...question, toolName: tool.name, toolCallId: call.id, context }, call.signal);
   try {
     await onResolution?.(decision);

@@ -148,6 +148,7 @@ async function ask(asked: NodeCall): Promise<ToolOutcome> {
       environment: asked.environment,
       host: "node",
       nodeId: node.nodeId,
+      nodeName: node.name,
       security: settings.security,
       ask: settings.ask,
       agentId: context.agentId,

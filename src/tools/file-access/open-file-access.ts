@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Ids } from "../../base/ids.ts";
 import type { Logger } from "../../base/log/logger.ts";
-import type { Config, Env } from "../../config/index.ts";
+import { asksChats, type Config, type Env } from "../../config/index.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { ExecRules } from "../exec/rules-file.ts";
 import { execSettings } from "../exec/settings.ts";
@@ -58,7 +58,7 @@ const UNATTENDED = /(?:^|:)(?:cron|hook):/;
 /** Why nobody can be asked about a call; undefined when someone can. */
 export function unasked({ askable, config }: Pick<OpenFileAccessDeps, "askable" | "config">, { sessionKey, unattended }: ToolContext): string | undefined {
   if (unattended === true || UNATTENDED.test(sessionKey)) return "approval is not possible during a scheduled or automatic run";
-  if (config.current.approvals?.exec?.enabled === true || askable?.() !== false) return undefined;
+  if (asksChats(config.current) || askable?.() !== false) return undefined;
   return "approval is not possible: no client that handles approvals is connected, and approvals.exec does not forward requests to chats";
 }
 

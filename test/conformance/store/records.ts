@@ -96,6 +96,27 @@ export function records(world: World): void {
     expect(await again.write("extensions.clear", { sessionKey: "other" })).toEqual({ values: 0, injections: 1 });
   });
 
+  test("an injection that someone has to hear of waits for a turn whose answer reaches someone, over a reset, and not without end", async () => {
+    const store = world.store();
+    const add = (id: string, payload?: object) =>
+      store.write("injections.add", { id, sessionKey: "s", pluginId: "p", placement: "prepend", text: id, payload, most: 2 });
+    const drain = async (turnId: string, over: object = {}) =>
+      (await store.write("injections.drain", { sessionKey: "s", turnId, ...over })).map(({ id }) => id);
+    await add("alert", { untilHeard: true, keep: true });
+    await add("note");
+    expect(await drain("t1", { unheard: true })).toEqual(["note"]);
+    await store.write("extensions.clear", { sessionKey: "s", keepUnheard: true });
+    expect(await drain("t2")).toEqual(["alert"]);
+    await store.write("injections.release", { sessionKey: "s", turnId: "t1" });
+    expect(await drain("t3")).toEqual([]);
+    await store.write("injections.release", { sessionKey: "s", turnId: "t2" });
+    for (const id of ["l1", "l2", "l3"]) await add(id, { untilHeard: true });
+    expect(await drain("t4")).toEqual(["alert", "l2", "l3"]);
+    await store.write("injections.release", { sessionKey: "s", turnId: "t4" });
+    await store.write("extensions.clear", { sessionKey: "s" });
+    expect(await drain("t5")).toEqual([]);
+  });
+
   test("usage is added up by day, session, provider and model", async () => {
     const store = world.store();
     const add = (over: object) =>

@@ -63,7 +63,7 @@ async function resetNow(key: string, reason: "new" | "reset", { config, store, c
   const entry = entryAfterReset(session?.entry ?? { sessionId: fresh.sessionId, updatedAt: fresh.now }, "explicit", fresh);
   await store.commit([
     ...archiving(session ? await liveTranscripts(store, session) : [], "reset"),
-    ["extensions.clear", { sessionKey: key }],
+    ["extensions.clear", { sessionKey: key, keepUnheard: true }],
     ["sessions.put", { key, agentId: session?.agentId ?? agentOf(key, config.current), entry, version: session?.version ?? 0 }],
   ]);
   if (ending) endings?.ended(ending, entry);

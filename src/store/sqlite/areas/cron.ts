@@ -51,10 +51,10 @@ export const cronWrites = {
     const done = context.sql(ADD_SLOT).run(jobId, scheduledAt, "running", owner ?? null, context.now, null);
     return { claimed: done.changes === 1, slot: need(slotOf(context, jobId, scheduledAt)) };
   },
-  "cron.slot.finish"(context, { jobId, scheduledAt, status, detail }) {
+  "cron.slot.finish"(context, { jobId, scheduledAt, status, detail, at = context.now }) {
     const text =
       "UPDATE cron_slots SET state = 'finished', status = ?, detail = ?, finished_at = ? WHERE job_id = ? AND scheduled_at = ? AND state = 'running'";
-    if (context.sql(text).run(status, toJson(detail), context.now, jobId, scheduledAt).changes === 1) return;
+    if (context.sql(text).run(status, toJson(detail), at, jobId, scheduledAt).changes === 1) return;
     const state = slotOf(context, jobId, scheduledAt)?.state ?? "not claimed";
     throw new AppError("CONFLICT", `the run of cron job ${jobId} for ${new Date(scheduledAt).toISOString()} is ${state}, not running`, {
       details: { jobId, scheduledAt, state },

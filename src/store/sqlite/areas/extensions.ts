@@ -7,8 +7,10 @@ const COLUMNS = "session_key AS sessionKey, plugin_id AS pluginId, namespace, va
 const INJECTION_COLUMNS = "id, session_key AS sessionKey, plugin_id AS pluginId, placement, text, payload, created_at AS createdAt, expires_at AS expiresAt";
 /** What one plugin has queued for a session. */
 const PENDING = "session_key = ? AND plugin_id = ? AND placement = ? AND drained_at IS NULL";
-/** It may go when there are too many. What is to stay until a turn has read it has a payload. */
-const NOTE = `${PENDING} AND payload IS NULL`;
+/** It waits for a turn whose answer reaches someone. */
+const UNTIL_HEARD = "json_extract(payload, '$.untilHeard') IS 1";
+/** It may go when there are too many. What is to stay until a turn has read it has a payload that says so. */
+const NOTE = `${PENDING} AND (payload IS NULL OR (${UNTIL_HEARD} AND json_extract(payload, '$.keep') IS NULL))`;
 
 export const extensionsWrites = {
   "extensions.set"({ sql, now }, { sessionKey, pluginId, namespace, value }) {
@@ -21,14 +23,16 @@ export const extensionsWrites = {
       ON CONFLICT (session_key, plugin_id, namespace) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`;
     sql(text).run(sessionKey, pluginId, namespace, json, now);
   },
-  "extensions.clear"({ sql }, { sessionKey, pluginId }) {
+  "extensions.clear"({ sql }, { sessionKey, pluginId, keepUnheard = false }) {
     const { text, values } = where([
       ["session_key = ?", sessionKey],
       ["plugin_id = ?", pluginId],
     ]);
     return {
       values: Number(sql(`DELETE FROM session_extensions WHERE ${text}`).run(...values).changes),
-      injections: Number(sql(`DELETE FROM injections WHERE drained_at IS NULL AND ${text}`).run(...values).changes),
+      injections: Number(
+        sql(`DELETE FROM injections WHERE drained_at IS NULL${keepUnheard ? ` AND NOT (${UNTIL_HEARD})` : ""} AND ${text}`).run(...values).changes,
+      ),
     };
   },
   "injections.add"({ sql, now }, row) {
@@ -63,17 +67,20 @@ export const extensionsWrites = {
       );
     return { id: row.id, duplicate: isRepeated };
   },
-  "injections.drain"({ sql, now }, { sessionKey, turnId, waking = false, again = false }) {
+  "injections.drain"({ sql, now }, { sessionKey, turnId, waking = false, again = false, unheard = false }) {
     // Nearly always nothing is pending, and every turn asks.
     if (!again && sql("SELECT 1 FROM injections WHERE session_key = ? AND drained_at IS NULL LIMIT 1").get(sessionKey)) {
       sql("UPDATE injections SET drained_at = ? WHERE session_key = ? AND drained_at IS NULL AND expires_at <= ?").run(now, sessionKey, now);
-      const which = waking ? " AND json_extract(payload, '$.wake') IS NOT NULL" : "";
+      const which = `${waking ? " AND json_extract(payload, '$.wake') IS NOT NULL" : ""}${unheard ? ` AND NOT (${UNTIL_HEARD})` : ""}`;
       sql(`UPDATE injections SET drained_at = ?, turn_id = ? WHERE session_key = ? AND drained_at IS NULL${which}`).run(now, turnId, sessionKey);
     }
     return shapeAll<InjectionRow>(
       sql(`SELECT ${INJECTION_COLUMNS} FROM injections WHERE session_key = ? AND turn_id = ? ORDER BY seq`).all(sessionKey, turnId),
       ["payload"],
     );
+  },
+  "injections.release"({ sql }, { sessionKey, turnId }) {
+    sql(`UPDATE injections SET drained_at = NULL, turn_id = NULL WHERE session_key = ? AND turn_id = ? AND ${UNTIL_HEARD}`).run(sessionKey, turnId);
   },
 } satisfies WriteHandlers<ExtensionsWrites>;
 

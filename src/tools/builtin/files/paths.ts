@@ -1,3 +1,4 @@
+import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +8,7 @@ import { createRootedFiles, realTarget, type RootedFiles } from "../../../base/r
 import { flatText } from "../../flat-text.ts";
 import type { FileAccess } from "../../file-access/file-access.ts";
 import type { Tool, ToolCall, ToolContext } from "../../tool.ts";
-import { openSandboxFiles, type SandboxFiles } from "../../sandbox-files.ts";
+import { openSandboxFiles, sandboxPath, type SandboxFiles } from "../../sandbox-files.ts";
 
 export interface FileToolsDeps {
   readonly ids: Pick<Ids, "hex">;
@@ -33,21 +34,34 @@ export function resolvePath(written: string, { workspaceDir }: ToolContext, home
 
 /** The path that a call names, for plugins that decide about it. One that cannot be resolved is reported by the call itself. */
 export const namedPath =
-  ({ home }: FileToolsDeps): NonNullable<Tool["paths"]> =>
+  (deps: FileToolsDeps): NonNullable<Tool["paths"]> =>
   (params, context) =>
-    resolvedPaths([textParam(params, "path") ?? ""], context, home);
+    derivedPaths([textParam(params, "path") ?? ""], context, deps);
 
-/** Without those that cannot be resolved. */
-export function resolvedPaths(written: readonly string[], context: ToolContext, home?: string): readonly string[] {
-  return written.flatMap((path) => {
-    if (path.trim() === "") return [];
-    try {
-      return [resolvePath(path, context, home)];
-    } catch (error) {
-      if (error instanceof AppError) return [];
-      throw error;
-    }
+/** The same for tools that work in the workspace when a call names no path. */
+export const searchedPath =
+  (deps: FileToolsDeps): NonNullable<Tool["paths"]> =>
+  (params, context) =>
+    derivedPaths([textParam(params, "path")?.trim() || "."], context, deps);
+
+/** What texts name as absolute paths, without those that cannot be resolved. Where links lead elsewhere, the file behind them follows its path. */
+export async function derivedPaths(written: readonly string[], context: ToolContext, { home, place }: FileToolsDeps): Promise<readonly string[]> {
+  const sandbox = place?.(context);
+  const named = written.flatMap((text) => (text.trim() === "" ? [] : (unlessRefused(() => resolvePath(text, context, home)) ?? [])));
+  const found = named.map(async (path) => {
+    const onHost = sandbox ? unlessRefused(() => sandboxPath(sandbox, context.workspaceDir, path).path) : path;
+    return onHost === undefined ? [path] : [path, await realpath(onHost).catch(() => realTarget(onHost))];
   });
+  return [...new Set((await Promise.all(found)).flat())];
+}
+
+function unlessRefused<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof AppError) return undefined;
+    throw error;
+  }
 }
 
 function filePath(url: string): string {

@@ -4,7 +4,7 @@ import type { ImageFitter } from "../../../media/index.ts";
 import type { ImageContent, TextContent } from "../../../protocol/index.ts";
 import { defineTool } from "../../declaration.ts";
 import { failedOutcome, textOutcome, type ToolContext, type ToolOutcome } from "../../tool.ts";
-import { textParam } from "../files/paths.ts";
+import { derivedPaths, textParam } from "../files/paths.ts";
 import { loadImage, parseReference, type ImageSourceDeps } from "./load.ts";
 
 export interface ImageQuestion {
@@ -69,6 +69,15 @@ export const imageTool = defineTool<ImageToolDeps>({
   },
   idempotent: true,
   executionMode: "parallel",
+  paths: (deps) => (params, context) =>
+    derivedPaths(
+      namesOf(params).flatMap((name) => {
+        const reference = parseReference(name);
+        return reference?.kind === "path" ? [reference.path] : [];
+      }),
+      context,
+      deps,
+    ),
   run:
     (deps) =>
     async ({ id, params, signal, context }) => {

@@ -4,7 +4,7 @@ import { AppError, messageOf } from "../../../base/errors.ts";
 import type { RootedFiles } from "../../../base/rooted-files.ts";
 import { defineTool } from "../../declaration.ts";
 import { failedOutcome, textOutcome, type ToolOutcome } from "../../tool.ts";
-import { filesFor, resolvedPaths, resolvePath, textParam, type FileToolsDeps } from "../files/paths.ts";
+import { derivedPaths, filesFor, resolvePath, textParam, type FileToolsDeps } from "../files/paths.ts";
 import { createEffort } from "../search/effort.ts";
 import { applyPatchAvailable } from "./availability.ts";
 import { namedInPatch, parsePatch } from "./parse.ts";
@@ -40,10 +40,7 @@ export const applyPatchTool = defineTool<ApplyPatchDeps>({
     properties: { input: { type: "string", description: "The whole patch, with its first and last line" } },
     required: ["input"],
   },
-  paths:
-    ({ home }) =>
-    (params, context) =>
-      resolvedPaths(namedInPatch(textParam(params, "input") ?? ""), context, home),
+  paths: (deps) => (params, context) => derivedPaths(namedInPatch(textParam(params, "input") ?? ""), context, deps),
   run: (deps) => {
     const confined: FileToolsDeps = { ...deps, workspaceOnly: (agentId) => deps.workspaceOnly(agentId) || deps.patchWorkspaceOnly(agentId) };
     return async (call) => {

@@ -1,6 +1,6 @@
 import { defineTool } from "../../declaration.ts";
 import { failedOutcome } from "../../tool.ts";
-import { filesFor, missingParams, resolvePath, textParam } from "../files/paths.ts";
+import { filesFor, missingParams, resolvePath, searchedPath, textParam } from "../files/paths.ts";
 import { createEffort, patienceOf, type SearchToolsDeps } from "./effort.ts";
 import { MAX_GLOB_CHARS, parseGlob } from "./glob.ts";
 import { createPage, limitOf, pathFailure } from "./page.ts";
@@ -31,6 +31,7 @@ export const findTool = defineTool<SearchToolsDeps>({
   },
   idempotent: true,
   executionMode: "parallel",
+  paths: searchedPath,
   run: (deps) => async (call) => {
     const { params, context, signal } = call;
     const pattern = textParam(params, "pattern")?.trim();

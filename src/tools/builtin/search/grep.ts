@@ -3,7 +3,7 @@ import { AppError, messageOf } from "../../../base/errors.ts";
 import type { RootedFiles } from "../../../base/rooted-files.ts";
 import { defineTool } from "../../declaration.ts";
 import { failedOutcome, type ToolOutcome } from "../../tool.ts";
-import { filesFor, missingParams, resolvePath, textParam } from "../files/paths.ts";
+import { filesFor, missingParams, resolvePath, searchedPath, textParam } from "../files/paths.ts";
 import { createEffort, patienceOf, type Effort, type SearchToolsDeps } from "./effort.ts";
 import { MAX_GLOB_CHARS, parseGlob, type Glob } from "./glob.ts";
 import { createMatcher, type Matcher } from "./matcher.ts";
@@ -86,6 +86,7 @@ export const grepTool = defineTool<SearchToolsDeps>({
   },
   idempotent: true,
   executionMode: "parallel",
+  paths: searchedPath,
   run: (deps) => async (call) => {
     const { params, context, signal } = call;
     const text = textParam(params, "pattern");

@@ -1,7 +1,7 @@
 import type { EntryKind } from "../../../base/rooted-files.ts";
 import { defineTool } from "../../declaration.ts";
 
-import { filesFor, resolvePath, textParam } from "../files/paths.ts";
+import { filesFor, resolvePath, searchedPath, textParam } from "../files/paths.ts";
 import { createEffort, patienceOf, type Effort, type SearchToolsDeps } from "./effort.ts";
 import { createPage, limitOf, pathFailure } from "./page.ts";
 
@@ -31,6 +31,7 @@ export const lsTool = defineTool<SearchToolsDeps>({
   },
   idempotent: true,
   executionMode: "parallel",
+  paths: searchedPath,
   run: (deps) => async (call) => {
     const { params, context, signal } = call;
     const written = textParam(params, "path")?.trim() || ".";

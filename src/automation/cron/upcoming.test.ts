@@ -15,8 +15,10 @@ const rowOf = (n: number, schedule: object): CronJobRow => ({
   job: { id: `job-${n}`, name: `job ${n}`, schedule, payload: { kind: "agentTurn", message: "hello" } },
 });
 
-const upcoming = (rows: readonly CronJobRow[], untilMs: number) =>
-  turnsOfOthers(() => upcomingTimes({ store: { read: async () => rows as never }, clock: slowClock() }, { untilMs, limit: 2000 }));
+function upcoming(rows: readonly CronJobRow[], untilMs: number) {
+  const read = async (): Promise<never> => rows as never;
+  return turnsOfOthers(() => upcomingTimes({ store: { read }, clock: slowClock() }, { untilMs, limit: 2000 }));
+}
 
 test("the times of one job over a year are computed in slices", async () => {
   const { result, turns } = await upcoming([rowOf(1, { kind: "cron", expr: "0 9 * * *", tz: "UTC" })], 365 * DAY_MS);

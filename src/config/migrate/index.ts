@@ -2,7 +2,7 @@ import type { ValuePath } from "../document/document.ts";
 import { deepCopy, isObject } from "../value.ts";
 import { agentDefaults, agentModels, agentTools, defaultModelStrings, topLevelIdentity } from "./agent.ts";
 import { audioTranscription, routingAgents, routingAllowFrom, routingGroupChat, routingSections } from "./routing.ts";
-import { claudeCliProfile, disabledPlugins, gatewayToken, matchNames, movedSections, topLevelChannels, ttsEnabled } from "./sections.ts";
+import { agentEntries, claudeCliProfile, disabledPlugins, gatewayToken, matchNames, movedSections, topLevelChannels, ttsEnabled } from "./sections.ts";
 import type { Migrated, MigrationTree } from "./tree.ts";
 
 export type { Migrated } from "./tree.ts";
@@ -10,6 +10,7 @@ export type MigrationReport = readonly Migrated[];
 
 /** In this order: later ones see what earlier ones moved. */
 const MIGRATIONS: readonly ((tree: MigrationTree) => void)[] = [
+  agentEntries,
   topLevelChannels,
   routingAllowFrom,
   routingGroupChat,

@@ -144,3 +144,18 @@ test("a place after migration leads back to the place before", () => {
   expect(pathBeforeMigration(["agents", "defaults", "workspace"], report)).toEqual(["agent", "workspace"]);
   expect(pathBeforeMigration(["gateway"], report)).toEqual(["gateway"]);
 });
+
+test("agents by id become the list, in their order; what the list says wins", () => {
+  const entries = { main: { workspace: "~/a" }, work: { name: "Work", model: "mock/m2", tools: { deny: ["exec"] } }, odd: 1 };
+  const config = { agents: { entries, list: [{ id: "work", model: "mock/m3" }] } };
+  expect(migrated(config)).toEqual({
+    agents: {
+      entries: { odd: 1 },
+      list: [
+        { id: "work", model: "mock/m3", name: "Work", tools: { deny: ["exec"] } },
+        { id: "main", workspace: "~/a" },
+      ],
+    },
+  });
+  expect(moves(config)).toEqual(["agents.entries.main → agents.list[1]", "agents.entries.work → agents.list[0]"]);
+});

@@ -1,4 +1,5 @@
 import { isObject } from "../value.ts";
+import { agentEntry } from "./agent-list.ts";
 import { fill, has, move, note, objectsIn, read, take, type MigrationTree } from "./tree.ts";
 
 const CHANNELS = ["whatsapp", "telegram", "discord", "slack", "signal", "imessage", "msteams"];
@@ -64,4 +65,17 @@ export function disabledPlugins(tree: MigrationTree): void {
   const list = read(tree, plugins);
   if (Array.isArray(list)) list.push(...disabled.filter((id) => !(Array.isArray(denied) && denied.includes(id))));
   note(tree, from, plugins);
+}
+
+/** Newer versions of the reference system have agents by id in `agents.entries`. */
+export function agentEntries(tree: MigrationTree): void {
+  const from = ["agents", "entries"];
+  const entries = read(tree, from);
+  if (!isObject(entries)) return;
+  for (const [id, entry] of Object.entries(entries)) {
+    const path = [...from, id];
+    if (!isObject(entry) || !has(tree, path)) continue;
+    const { index } = agentEntry(tree, id);
+    move(tree, path, ["agents", "list", index]);
+  }
 }

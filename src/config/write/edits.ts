@@ -64,7 +64,7 @@ export function editedValue(loaded: Loaded, edit: Exclude<SimpleEdit, { kind: "t
     case "change":
       return edit.change(migrate(base).value);
     case "prune":
-      return edit.change ? edit.change(migrate(pruned(base)).value) : pruned(base);
+      return edit.change ? edit.change(migrate(pruned(loaded)).value) : pruned(loaded);
     default:
       return migrate(base).value;
   }
@@ -110,9 +110,12 @@ function updated(loaded: Loaded, { config, base }: Extract<ConfigEdit, { kind: "
 /** The check stops counting at some point: what it did not get to is found once the others are gone. */
 const MOST_PASSES = 100;
 
-/** `base` without the keys that the schema does not know; old keys stay where they are. */
-function pruned(base: unknown): unknown {
-  let next = base;
+/** What is written, without the keys that the schema or the schema of a plugin does not know; old keys stay where they are. */
+function pruned({ unresolved, snapshot }: Loaded): unknown {
+  let next = unresolved;
+  // Only who loaded the file knows the schemas of plugins. Their settings stand where the issues say: no migration takes them from below another key.
+  const ofPlugins = snapshot.issues.filter(({ code, path }) => code === "unknown-key" && /^(?:channels|plugins)\./.test(path)).map(({ path }) => parsePath(path));
+  for (const path of ofPlugins) if (hasPath(next, path)) next = withoutPath(next, path);
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
     const { value, report } = migrate(next);
     const unknown = validateConfig(value).filter(({ code }) => code === "unknown-key");

@@ -239,6 +239,15 @@ test("keys that nobody knows go, in included files too; old keys and remarks sta
   expect([read().includes("// keep me"), read("more.json5")]).toEqual([true, "{ gateway: { port: 1 } } // and me\n"]);
 });
 
+test("keys that a channel's schema does not know go as well", () => {
+  const { deps, value } = setup({ "openclaw.json": '{ channels: { telegram: { botToken: "1", network: { wide: true } } }, nonsense: 1 }' });
+  const telegram = { type: "object", additionalProperties: false, properties: { botToken: { type: "string" } } };
+  const sections = { channels: { telegram }, knownChannels: ["telegram"] };
+  writeConfig({ edit: { kind: "prune" }, by: "test" }, { ...deps, load: { ...deps.load, sections } });
+  expect(value()).toMatchObject({ channels: { telegram: { botToken: "1" } } });
+  expect(JSON.stringify(value())).not.toMatch(/network|nonsense/);
+});
+
 test("a link stays a link, its target is written; a stricter mode stays", () => {
   const { write, cwd, value } = setup({ "real.json": "{ gateway: { port: 1 } }" });
   symlinkSync(join(cwd, "real.json"), join(cwd, "openclaw.json"));

@@ -10,7 +10,7 @@ import { AppError, messageOf, systemCode } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import { isRecord } from "../../base/records.ts";
 import { hasCompressed } from "../projection/compressed-file.ts";
-import { isPathId, resolveFile, transcriptFile } from "../projection/transcript-path.ts";
+import { archivedName, isPathId, resolveFile, transcriptFile } from "../projection/transcript-path.ts";
 import type { Json } from "./loose-json.ts";
 import { putCronJobs, putDevices } from "./records.ts";
 import { importEntries } from "./session-index.ts";
@@ -120,6 +120,9 @@ function importSessions(db: DatabaseSync, from: DatabaseSync, { path, agentId }:
       const { sessionFile: _, ...entry }: Json = { sessionId: row["current_session_id"], updatedAt: row["updated_at"], ...object(row["entry_json"]) };
       const [pinned, archived] = [time(row["pinned_at"]), time(row["archived_at"])];
       if (pinned !== null || archived !== null) marked.push({ key, pinned, archived });
+      const mode = entry["permissionMode"];
+      if (mode !== undefined && mode !== "default")
+        context.problem(`the session ${JSON.stringify(key)} had the permission mode ${JSON.stringify(mode)}, which this version does not have: limit its agent's tools instead`);
       yield [key, entry];
     }
   }
@@ -129,14 +132,27 @@ function importSessions(db: DatabaseSync, from: DatabaseSync, { path, agentId }:
   return written;
 }
 
-/** Jobs of users: what that system schedules for itself (with a declaration's key, or of a kind of its own) stays behind. */
+const KINDS = { schedule: ["at", "every", "cron"], payload: ["agentTurn", "systemEvent"] } as const;
+
+/** What a job asks for that this version does not have. Run in another way, it would do something else than it was made for. */
+function unknownIn(job: Json): string | undefined {
+  for (const part of ["schedule", "payload"] as const) {
+    const value = job[part];
+    const kind = isRecord(value) ? value["kind"] : undefined;
+    if (!KINDS[part].some((known) => known === kind)) return `${part}.kind ${JSON.stringify(kind)}`;
+  }
+  const target = job["sessionTarget"];
+  return target === "main" || target === "isolated" ? undefined : `sessionTarget ${JSON.stringify(target)}`;
+}
+
+/** Jobs of users: what that system schedules for itself (with a declaration's key) stays behind. */
 function cronJobs(from: DatabaseSync, problem: (text: string) => void): Json[] {
-  const query = "SELECT job_json, state_json, updated_at, payload_kind FROM cron_jobs WHERE declaration_key IS NULL ORDER BY sort_order";
+  const query = "SELECT job_json, state_json, updated_at FROM cron_jobs WHERE declaration_key IS NULL ORDER BY sort_order";
   return [...rowsOf(from, query, "jobs", problem)].flatMap((row) => {
     const { scheduledToolPolicy: _, ...job } = object(row["job_json"]);
-    if (row["payload_kind"] === "agentTurn" || row["payload_kind"] === "systemEvent")
-      return [{ updatedAtMs: row["updated_at"], ...job, state: { ...object(row["state_json"]) } }];
-    problem(`the job ${JSON.stringify(job["name"] ?? job["id"])} is of the kind ${String(row["payload_kind"])} and was left out`);
+    const unknown = unknownIn(job);
+    if (unknown === undefined) return [{ updatedAtMs: row["updated_at"], ...job, state: { ...object(row["state_json"]) } }];
+    problem(`the job ${JSON.stringify(job["name"] ?? job["id"])} was left out: ${unknown} is not available in this version`);
     return [];
   });
 }
@@ -182,6 +198,11 @@ function importShared(db: DatabaseSync, from: DatabaseSync, context: DatabaseCon
   importPairedSenders(db, from, context);
   for (const row of rowsOf(from, "SELECT value_json FROM config_machine_state WHERE state_key = 'authProfiles.store'", "logins", problem))
     writeDocument(join(stateDir, "agents", "main", "agent", "auth-profiles.json"), row["value_json"]);
+  const identity = "SELECT device_id, public_key_pem, private_key_pem, created_at_ms FROM device_identities WHERE identity_key = 'primary'";
+  for (const row of rowsOf(from, identity, "this machine's identity", problem)) {
+    const { device_id: deviceId, public_key_pem: publicKeyPem, private_key_pem: privateKeyPem, created_at_ms: createdAtMs } = row;
+    writeDocument(join(stateDir, "identity", "device.json"), JSON.stringify({ version: 1, deviceId, publicKeyPem, privateKeyPem, createdAtMs }));
+  }
   for (const row of rowsOf(from, "SELECT raw_json FROM exec_approvals_config LIMIT 1", "command approvals", problem))
     writeDocument(join(stateDir, "exec-approvals.json"), row["raw_json"]);
   return { cronJobs: putCronJobs(db, context, cronJobs(from, problem)), devices: putDevices(db, context, devices(from, problem)) };
@@ -202,26 +223,56 @@ function lineOf(row: Row): string {
   return typeof text === "string" ? text : zstdDecompressSync(packed as Uint8Array, { maxOutputLength: MAX_EVENT_BYTES }).toString("utf8");
 }
 
-/** Writes the transcript of a session into `file`, which appears once it is whole. Returns the number of lines: 0 when the database has none. */
-function writeLines(from: DatabaseSync, sessionId: string, { stateDir, file }: { readonly stateDir: string; readonly file: string }): number {
-  const path = resolveFile(stateDir, file);
+/** A file that appears under a name once it is whole. */
+function beginFile(path: string) {
   const temporary = `${path}.import`;
   rmSync(temporary, { force: true });
   const fd = openSync(temporary, "wx", 0o600);
+  return {
+    write: (line: string): void => void writeSync(fd, `${line}\n`),
+    finish(as: string) {
+      fsyncSync(fd);
+      closeSync(fd);
+      renameSync(temporary, as);
+    },
+    drop() {
+      closeSync(fd);
+      rmSync(temporary, { force: true });
+    },
+  };
+}
+
+const RESET = /^\{"type":"reset"/;
+
+/**
+ * Writes the transcript of a session into `file`. There a conversation that was begun again goes on in the same transcript, behind an event that says so: what
+ * is before it becomes an archived file, as after a reset here. Returns the number of lines: 0 when the database has none.
+ */
+function writeLines(from: DatabaseSync, sessionId: string, { stateDir, file }: { readonly stateDir: string; readonly file: string }): number {
+  const path = resolveFile(stateDir, file);
+  let part = beginFile(path);
+  let header: string | undefined;
+  let reset: string | undefined;
   let lines = 0;
   try {
     for (const row of from.prepare("SELECT event_json, event_zstd FROM transcript_events WHERE session_id = ? ORDER BY seq").iterate(sessionId)) {
-      writeSync(fd, `${lineOf(row)}\n`);
+      const line = lineOf(row);
+      header ??= line;
+      if (RESET.test(line)) {
+        const { id, timestamp } = object(line);
+        part.finish(join(stateDir, archivedName(file, "reset", Date.parse(String(timestamp)) || 0)));
+        part = beginFile(path);
+        part.write(header);
+        reset = typeof id === "string" ? id : undefined;
+      } else part.write(reset === undefined ? line : line.replace(`"parentId":${JSON.stringify(reset)}`, '"parentId":null'));
       lines += 1;
     }
-    fsyncSync(fd);
   } catch (error) {
+    part.drop();
     throw systemCode(error) === "ERR_SQLITE_ERROR" ? readError(error) : error;
-  } finally {
-    closeSync(fd);
   }
-  if (lines > 0) renameSync(temporary, path);
-  else rmSync(temporary);
+  if (lines > 0) part.finish(path);
+  else part.drop();
   return lines;
 }
 

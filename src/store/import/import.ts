@@ -170,7 +170,7 @@ function fromProgress(run: Run, source: string): TranscriptSource {
 
 /** Imports one file to its end, a transaction at a time. An unreadable file is reported and tried again at the next start. */
 function* transcript(run: Run, source: TranscriptSource): Generator<ImportStep> {
-  const { db, options, report } = run;
+  const { db, report } = run;
   for (let done = false; !done;) {
     let rows = 0;
     try {
@@ -187,7 +187,6 @@ function* transcript(run: Run, source: TranscriptSource): Generator<ImportStep> 
     if (done) report.transcripts += 1;
     yield { kind: "transcript", source: source.source, rows, done };
   }
-  options.log("transcript imported", { source: source.source });
 }
 
 /**

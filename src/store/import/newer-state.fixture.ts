@@ -1,4 +1,5 @@
 /** The state folder of a version of September 2026, as far as this program reads it: an agent's database and the shared one. */
+import { createHash, generateKeyPairSync } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -6,7 +7,11 @@ import { zstdCompressSync } from "node:zlib";
 
 export const MAIN = "0d4b8b0c-3b56-4b0e-a1d2-000000000001";
 export const OLD = "0d4b8b0c-3b56-4b0e-a1d2-000000000002";
+/** A conversation that was begun again, once. */
+export const RESET = "0d4b8b0c-3b56-4b0e-a1d2-000000000003";
 export const NOW = 1_795_000_000_000;
+
+const CRON = { kind: "cron", expr: "0 9 * * 1-5" };
 
 export const sharedPath = (stateDir: string): string => join(stateDir, "state/openclaw.sqlite");
 export const agentPath = (stateDir: string): string => join(stateDir, "agents/main/agent/openclaw-agent.sqlite");
@@ -26,6 +31,14 @@ export const EVENTS: Readonly<Record<string, readonly object[]>> = {
     message("e2", "e1", "assistant", "Pears it is. ".repeat(400)),
   ],
   [OLD]: [{ type: "session", version: 4, id: OLD, timestamp: "2026-09-01T10:00:00.000Z", cwd: "/" }, message("o1", null, "user", "an older window")],
+  [RESET]: [
+    { type: "session", version: 4, id: RESET, timestamp: "2026-09-02T10:00:00.000Z", cwd: "/" },
+    message("r1", null, "user", "the word is BANANA"),
+    message("r2", "r1", "assistant", "Noted."),
+    { type: "reset", id: "r3", parentId: "r2", timestamp: "2026-09-03T10:00:00.000Z", reason: "new" },
+    message("r4", "r3", "user", "hello again"),
+    message("r5", "r4", "assistant", "Hello."),
+  ],
 };
 
 function open(path: string): DatabaseSync {
@@ -47,7 +60,7 @@ export function writeAgentDatabase(stateDir: string): void {
     updatedAt: NOW - 5000,
     chatType: "direct",
     label: "Shopping",
-    delivery: { kind: "internal" },
+    delivery: { kind: "internal" }, permissionMode: "read-only",
     sessionFile: "elsewhere.jsonl",
   };
   made.prepare("INSERT INTO session_nodes VALUES (?, ?, ?, ?, ?, NULL)").run("agent:main:main", MAIN, JSON.stringify(entry), NOW - 5000, NOW - 9000);
@@ -65,6 +78,7 @@ export function writeSharedDatabase(stateDir: string): void {
   using made = open(sharedPath(stateDir));
   made.exec(`
     CREATE TABLE config_machine_state (state_key TEXT PRIMARY KEY, value_json TEXT, updated_at_ms INTEGER);
+    CREATE TABLE device_identities (identity_key TEXT PRIMARY KEY, device_id TEXT, public_key_pem TEXT, private_key_pem TEXT, created_at_ms INTEGER);
     CREATE TABLE exec_approvals_config (config_key TEXT PRIMARY KEY, raw_json TEXT);
     CREATE TABLE channel_pairing_allow_entries (channel_key TEXT, account_id TEXT, entry TEXT, sort_order INTEGER, updated_at INTEGER);
     CREATE TABLE device_pairing_paired (device_id TEXT, public_key TEXT, display_name TEXT, platform TEXT, client_id TEXT, client_mode TEXT, role TEXT,
@@ -80,19 +94,16 @@ export function writeSharedDatabase(stateDir: string): void {
       "INSERT INTO device_pairing_paired VALUES ('d1', 'a2V5', 'Laptop', 'linux', 'cli', 'cli', 'operator', '[\"operator\"]', '[\"operator.read\"]', NULL, ?, 4, 5)",
     )
     .run(JSON.stringify(tokens));
-  const job = (id: string, name: string, kind: string): string =>
-    JSON.stringify({
-      id,
-      name,
-      enabled: true,
-      schedule: { kind: "cron", expr: "0 9 * * 1-5" },
-      sessionTarget: "isolated",
-      wakeMode: "now",
-      payload: { kind, message: "sum up" },
-      state: {},
-    });
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const raw = publicKey.export({ type: "spki", format: "der" }).subarray(-32);
+  const [publicPem, privatePem] = [publicKey.export({ type: "spki", format: "pem" }), privateKey.export({ type: "pkcs8", format: "pem" })];
+  made.prepare("INSERT INTO device_identities VALUES ('primary', ?, ?, ?, 3)").run(createHash("sha256").update(raw).digest("hex"), publicPem, privatePem);
+  const job = (id: string, name: string, kind: string, schedule: object = CRON, sessionTarget = "isolated"): string =>
+    JSON.stringify({ id, name, enabled: true, schedule, sessionTarget, wakeMode: "now", payload: { kind, message: "sum up" }, state: {} });
   const put = made.prepare("INSERT INTO cron_jobs VALUES (?, ?, ?, ?, ?, 0, 7)");
   put.run("j1", null, "agentTurn", job("j1", "Stand-up", "agentTurn"), JSON.stringify({ nextRunAtMs: NOW + 60_000 }));
   put.run("j2", "heartbeat:main", "heartbeat", job("j2", "heartbeat-main", "heartbeat"), "{}");
   put.run("j3", null, "script", job("j3", "Backup", "script"), "{}");
+  put.run("j4", null, "agentTurn", job("j4", "Watch", "agentTurn", { kind: "on-exit", command: "sleep 1" }), "{}");
+  put.run("j5", null, "agentTurn", job("j5", "Digest", "agentTurn", CRON, "session:agent:main:main"), "{}");
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { agentPath, MAIN, sharedPath, writeAgentDatabase, writeSharedDatabase } from "../../src/store/import/newer-state.fixture.ts";
+import { agentPath, identityIn, MAIN, sharedPath, writeAgentDatabase, writeSharedDatabase } from "../../src/store/import/newer-state.fixture.ts";
 import { startLabModel, type LabModel } from "../conformance/channels/lab-model.ts";
 import { makePlace, ROOT, type GatewayProcess, type Place } from "../harness/gateway-process.ts";
 import { until } from "../harness/until.ts";
@@ -46,6 +46,8 @@ test("the commands of the page work and show what was there", async () => {
   const all = outputs.join("\n");
   for (const text of ["agent:main:main", "Stand-up", "anthropic:work"]) expect(all).toContain(text);
   expect(all).not.toContain("sk-ant-of-the-test");
+  // The commands were let in as the machine that the other system knew.
+  expect(JSON.parse(readFileSync(join(place.stateDir, "identity/device.json"), "utf8"))).toEqual(identityIn(place.stateDir));
 });
 
 test("an imported conversation goes on: the model is sent what was said before, and the other system's databases stay as they are", async () => {

@@ -114,7 +114,9 @@ const MOST_PASSES = 100;
 function pruned({ unresolved, snapshot }: Loaded): unknown {
   let next = unresolved;
   // Only who loaded the file knows the schemas of plugins. Their settings stand where the issues say: no migration takes them from below another key.
-  const ofPlugins = snapshot.issues.filter(({ code, path }) => code === "unknown-key" && /^(?:channels|plugins)\./.test(path)).map(({ path }) => parsePath(path));
+  const ofPlugins = snapshot.issues
+    .filter(({ code, path }) => code === "unknown-key" && /^(?:channels|plugins)\./.test(path))
+    .map(({ path }) => parsePath(path));
   for (const path of ofPlugins) if (hasPath(next, path)) next = withoutPath(next, path);
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
     const { value, report } = migrate(next);

@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { loadDeviceFile } from "../../protocol/client/node.ts";
 import { migrate } from "../sqlite/migrations.ts";
 import { importState, importTranscript, type ImportOptions, type ImportReport } from "./index.ts";
-import { agentPath, EVENTS, MAIN, NOW, OLD, RESET, sharedPath, writeAgentDatabase, writeSharedDatabase } from "./newer-state.fixture.ts";
+import { agentPath, EVENTS, identityIn, MAIN, NOW, OLD, RESET, sharedPath, writeAgentDatabase, writeSharedDatabase } from "./newer-state.fixture.ts";
 
 let root: string;
 let stateDir: string;
@@ -56,8 +55,7 @@ test("sessions, transcripts, jobs, devices, paired senders and logins of a newer
     'the job "Digest" was left out: sessionTarget "session:agent:main:main" is not available in this version',
     'the session "agent:main:main" had the permission mode "read-only", which this version does not have: limit its agent\'s tools instead',
   ]);
-  const identity = JSON.parse(read("identity/device.json")) as { deviceId: string };
-  expect(loadDeviceFile(stateDir, NOW).id).toBe(identity.deviceId);
+  expect(JSON.parse(read("identity/device.json"))).toEqual(identityIn(stateDir));
   expect(db.prepare("SELECT id, public_key FROM devices").all()).toMatchObject([{ id: "d1", public_key: "a2V5" }]);
   expect(db.prepare("SELECT token FROM device_tokens").all()).toMatchObject([{ token: "token-of-the-test" }]);
   expect(db.prepare("SELECT channel, account, sender FROM allow_entries").all()).toMatchObject([{ channel: "telegram", account: "default", sender: "4711" }]);

@@ -122,7 +122,9 @@ function importSessions(db: DatabaseSync, from: DatabaseSync, { path, agentId }:
       if (pinned !== null || archived !== null) marked.push({ key, pinned, archived });
       const mode = entry["permissionMode"];
       if (mode !== undefined && mode !== "default")
-        context.problem(`the session ${JSON.stringify(key)} had the permission mode ${JSON.stringify(mode)}, which this version does not have: limit its agent's tools instead`);
+        context.problem(
+          `the session ${JSON.stringify(key)} had the permission mode ${JSON.stringify(mode)}, which this version does not have: limit its agent's tools instead`,
+        );
       yield [key, entry];
     }
   }

@@ -60,7 +60,8 @@ export function writeAgentDatabase(stateDir: string): void {
     updatedAt: NOW - 5000,
     chatType: "direct",
     label: "Shopping",
-    delivery: { kind: "internal" }, permissionMode: "read-only",
+    delivery: { kind: "internal" },
+    permissionMode: "read-only",
     sessionFile: "elsewhere.jsonl",
   };
   made.prepare("INSERT INTO session_nodes VALUES (?, ?, ?, ?, ?, NULL)").run("agent:main:main", MAIN, JSON.stringify(entry), NOW - 5000, NOW - 9000);
@@ -106,4 +107,12 @@ export function writeSharedDatabase(stateDir: string): void {
   put.run("j3", null, "script", job("j3", "Backup", "script"), "{}");
   put.run("j4", null, "agentTurn", job("j4", "Watch", "agentTurn", { kind: "on-exit", command: "sleep 1" }), "{}");
   put.run("j5", null, "agentTurn", job("j5", "Digest", "agentTurn", CRON, "session:agent:main:main"), "{}");
+}
+
+/** The machine's identity in the shared database, as the documented file has it. */
+export function identityIn(stateDir: string): object {
+  using shared = new DatabaseSync(sharedPath(stateDir), { readOnly: true });
+  const row = shared.prepare("SELECT device_id, public_key_pem, private_key_pem, created_at_ms FROM device_identities").get()!;
+  const { device_id: deviceId, public_key_pem: publicKeyPem, private_key_pem: privateKeyPem, created_at_ms: createdAtMs } = row;
+  return { version: 1, deviceId, publicKeyPem, privateKeyPem, createdAtMs };
 }

@@ -56,7 +56,7 @@ test("a command tells how it ended, and all of its output when it is asked for",
   await page.goto(`${scene.url}/trace/${session("long")}`);
   await page.getByRole("button", { name: /^exec: .*exit code 3/ }).click();
   const panel = page.getByRole("region", { name: "Step: exec" });
-  await panel.getByText("exit code 3", { exact: true }).waitFor();
+  await panel.getByText("Exit code 3", { exact: true }).waitFor();
   expect(await panel.getByRole("region", { name: "Command" }).textContent()).toBe("seq 1 3000; exit 3");
   const output = panel.getByRole("region", { name: "Result" });
   expect(await output.textContent()).not.toContain("2999");

@@ -161,7 +161,7 @@ describeInBrowser("the page of skills", () => {
     await settled(page);
     expect(await text.inputValue()).toBe(mine);
     await text.press("Control+s");
-    await page.getByText(/Not saved: Skill "rewritten" was not found/).waitFor();
+    await page.getByText(/Not saved: Skill "rewritten" not found/).waitFor();
     writeFileSync(path, `${skill("rewritten")}From elsewhere.\n`);
     connection.refuse("skills.file.get");
     await text.press("Control+s");

@@ -44,7 +44,7 @@ async function folderOf(agentId: string | undefined, { agent, config }: SkillsDe
 async function findSkill({ name, agentId }: { readonly name: string; readonly agentId?: string | undefined }, { agent, config }: SkillsDeps) {
   const { skills } = await agent.skills.status(await agent.workspace(knownAgent(agentId, config.current)));
   const skill = skills.find((one) => one.name === name);
-  if (!skill) throw new AppError("NOT_FOUND", `skill ${JSON.stringify(name)} was not found: it was removed, or its SKILL.md is being changed. Try again`);
+  if (!skill) throw new AppError("NOT_FOUND", `skill ${JSON.stringify(name)} not found: it was removed, or its SKILL.md is being changed. Try again`);
   return { skill, editable: OWN.has(skill.source) };
 }
 

@@ -25,7 +25,7 @@ export const CHUNK_GROUPS = [
   {
     name: "base",
     test: files(
-      "src/base/(?:errors|text|files|records|binary|clock|failpoints|builtin|lazy|memory-care|runtime-internals|printable|process-identity|program-name|redaction|secret-search|message-text|user-text|session-name|thinking|erase-text|when-aborted)\\.ts",
+      "src/base/(?:errors|text|files|records|binary|clock|failpoints|builtin|lazy|memory-care|runtime-internals|printable|process-identity|program-name|redaction|secret-search|slices|message-text|user-text|session-name|thinking|erase-text|when-aborted)\\.ts",
       "src/store/(?:areas/(?:usage|sessions|trash)|private-fields|retention|sqlite/failure|projection/transcript-path)\\.ts",
       "src/protocol/transcript\\.ts",
       "src/models/index\\.ts",
@@ -126,7 +126,7 @@ export const CHUNK_GROUPS = [
       "src/browser/index\\.ts",
       "src/models/(?:answering-model|lazy-models)\\.ts",
       "src/overview/(?:index|runs|state-log)\\.ts",
-      "src/config/(?:agent-workspace|describe-schema|heartbeat)",
+      "src/config/(?:agent-workspace|asks-chats|describe-schema|heartbeat)",
       "src/protocol/(?!client|answers|schemas|check|a2ui)",
       "src/base/(?:canonical-json|rooted-files|equal-secrets|deadlines|log/read)",
       // What asks the memory's thread; the rest of the memory is that thread's own.

@@ -6,7 +6,7 @@ import { isRecord } from "../base/records.ts";
 import { getFileExtension, mimeForExtension } from "../media/index.ts";
 import { textIn } from "./params.ts";
 import type { BrowserRequest } from "./routes.ts";
-import { RELAY_PROFILE } from "./settings.ts";
+import { MAX_FILE_BYTES, RELAY_PROFILE } from "./settings.ts";
 
 export interface ProxyRequest {
   readonly method: "GET" | "POST" | "DELETE";
@@ -41,8 +41,6 @@ export interface ProxyDeps {
 }
 
 const METHODS = ["GET", "POST", "DELETE"] as const;
-/** Of one file that a node sends, and of all downloads of one answer together. */
-export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 function parsed(params: unknown): ProxyRequest {
   const { method, path, query, body, timeoutMs, profile, session } = isRecord(params) ? params : {};

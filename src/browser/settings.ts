@@ -97,3 +97,6 @@ export function profileNamed(settings: BrowserSettings, name: string | undefined
   const known = settings.profiles.map((profile) => profile.name).join(", ");
   throw new AppError("NOT_FOUND", `there is no browser profile "${wanted}"; there are: ${known}`);
 }
+
+/** Of one file that a node sends, and of all downloads of one answer together. */
+export const MAX_FILE_BYTES = 10 * 1024 * 1024;

@@ -185,7 +185,9 @@ describe("setup.local and setup.channel", () => {
       reload: { kind: "hot" },
     });
     expect(at(homeOf(place).parsed(), "channels.irc")).toEqual({ host: "127.0.0.1", nick: "claw", channels: ["#help", "#random"], enabled: true });
-    await expect.poll(async () => (await call("channels.status")) as object).toMatchObject({ channelAccounts: { irc: [{ accountId: "default", enabled: true }] } });
+    await expect
+      .poll(async () => (await call("channels.status")) as object)
+      .toMatchObject({ channelAccounts: { irc: [{ accountId: "default", enabled: true }] } });
     expect(gateway.output()).not.toContain("restarting");
   });
 });

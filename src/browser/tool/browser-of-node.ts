@@ -6,7 +6,8 @@ import { loadSaving } from "../../media/index.ts";
 import type { PageAnswer } from "../answers.ts";
 import type { FilesDeps, Picture } from "../files.ts";
 import { numberIn, textIn, type Params } from "../params.ts";
-import { MAX_FILE_BYTES, type ProxyAnswer, type ProxyFile, type ProxyRequest } from "../proxy.ts";
+import type { ProxyAnswer, ProxyFile, ProxyRequest } from "../proxy.ts";
+import { MAX_FILE_BYTES } from "../settings.ts";
 import type { Asked, ToolBrowser } from "./tool-browser.ts";
 
 export interface NodeBrowserDeps {

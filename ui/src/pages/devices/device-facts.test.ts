@@ -23,7 +23,7 @@ test("this browser stands first, then what was seen last", () => {
 });
 
 test("scopes are said in words, unknown ones as they are", () => {
-  expect([scopeWords("operator.admin"), scopeWords("x.y")]).toEqual(["change everything", "x.y"]);
+  expect([scopeWords("operator.admin"), scopeWords("x.y")]).toEqual(["Change everything", "x.y"]);
 });
 
 test("a device says which program it runs; this page is recognized by its name", () => {

@@ -64,7 +64,7 @@ test.each(KINDS)("%s: the next start removes what a killed node left, and ends t
   await using again = startHost(gateway.url, { place, env });
   await (await gateway.visitor()).welcome();
   await expect.poll(() => isRunning(recorder)).toBe(false);
-  expect(readdirSync(recordings)).toEqual([]);
+  await expect.poll(() => readdirSync(recordings)).toEqual([]);
   expect(again.child.exitCode).toBeNull();
 });
 

@@ -9,7 +9,7 @@ let scene: Scene;
 beforeAll(async () => {
   scene = await openScene({
     model: "mock",
-    prepare: (_, workspace) => ["SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md"].forEach((name) => writeFileSync(join(workspace, name), "Be kind.\n")),
+    prepare: (_, workspace) => ["SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "HEARTBEAT.md"].forEach((name) => writeFileSync(join(workspace, name), "Be kind.\n")),
   });
 });
 afterEach(() => Promise.all(scene.browser.contexts().map((window) => window.close())));
@@ -77,14 +77,14 @@ test("a file that changed while it was edited shows both versions; nothing is ov
 });
 
 test("a file that changed and cannot be read says why it is not saved, and what was written stays", async () => {
-  const { page, text, choose, onDisk, write } = await open("IDENTITY.md");
+  const { page, text, choose, onDisk, write } = await open("HEARTBEAT.md");
   const connection = await openFlawed(page);
   await choose();
   await text.fill("Mine.\n");
   write("Theirs.\n");
   connection.refuse("agents.files.get");
   await save(page);
-  await page.getByText("IDENTITY.md was not saved. It was changed elsewhere, and it could not be read: The file could not be opened").waitFor();
+  await page.getByText("HEARTBEAT.md was not saved. It was changed elsewhere, and it could not be read: The file could not be opened").waitFor();
   expect([await text.inputValue(), onDisk()]).toEqual(["Mine.\n", "Theirs.\n"]);
   connection.refuse(undefined);
   await save(page);

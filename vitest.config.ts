@@ -1,10 +1,8 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { LongestFirst, seedOfCommit } from "./scripts/test-order.ts";
+import { CI_SEED, LongestFirst } from "./scripts/test-order.ts";
 import { bundledThreads } from "./scripts/test-threads.ts";
-
-const seed = process.env["CI"] === "true" ? seedOfCommit(import.meta.dirname) : undefined;
 
 export default defineConfig({
   plugins: [bundledThreads()],
@@ -40,6 +38,6 @@ export default defineConfig({
     // Plugins are imported by Node itself, with the loader's hooks, as in the product.
     server: { deps: { external: [/src\/plugins\/load\/import\.ts$/] } },
     reporters: ["default", "./scripts/test-report.ts"],
-    sequence: { sequencer: LongestFirst, shuffle: { files: false, tests: true }, ...(seed === undefined ? {} : { seed }) },
+    sequence: { sequencer: LongestFirst, shuffle: { files: false, tests: true }, ...(process.env["CI"] === "true" ? { seed: CI_SEED } : {}) },
   },
 });

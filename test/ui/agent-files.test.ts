@@ -9,7 +9,8 @@ let scene: Scene;
 beforeAll(async () => {
   scene = await openScene({
     model: "mock",
-    prepare: (_, workspace) => ["SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "HEARTBEAT.md"].forEach((name) => writeFileSync(join(workspace, name), "Be kind.\n")),
+    prepare: (_, workspace) =>
+      ["SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "HEARTBEAT.md"].forEach((name) => writeFileSync(join(workspace, name), "Be kind.\n")),
   });
 });
 afterEach(() => Promise.all(scene.browser.contexts().map((window) => window.close())));

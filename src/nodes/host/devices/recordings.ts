@@ -1,9 +1,9 @@
 /** Where recordings are while they are made. A process that is killed leaves them behind, and its recorder goes on: the next start ends both. */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, systemCode } from "../../../base/errors.ts";
-import { ensureFolder } from "../../../base/files.ts";
+import { ensureFolder, writeAtomic } from "../../../base/files.ts";
 import type { Logger } from "../../../base/log/logger.ts";
 import { identify, isRunning, type ProcessIdentity } from "../../../base/process-identity.ts";
 import { isRecord } from "../../../base/records.ts";
@@ -26,7 +26,8 @@ export async function openRecordingFolder(nodeFolder: string): Promise<Recording
   const path = await mkdtemp(join(recordings, "recording-"));
   return {
     path,
-    started: (pid) => writeFileSync(join(path, RECORDER), JSON.stringify(identify(pid)), { mode: 0o600 }),
+    // Whole or not there: a process that is killed here leaves no half of a note.
+    started: (pid) => writeAtomic(join(path, RECORDER), JSON.stringify(identify(pid)), { temporary: join(path, `${RECORDER}.new`) }),
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };
 }

@@ -92,7 +92,9 @@ function* transcriptFiles(run: Run): Generator<ImportStep> {
       recordProgress(db, source, statSync(path), { state: "done", detail: {} }, options.now());
     } catch (error) {
       if (systemCode(error) === "ERR_SQLITE_ERROR") throw error;
-      reportProblem(run, source, `left unchanged and not imported: ${messageOf(error)}`);
+      const problem = messageOf(error);
+      recordProgress(db, source, statSync(path), { state: "failed", detail: { problem } }, options.now());
+      reportProblem(run, source, `left unchanged and not imported: ${problem}`);
     }
   }
 }
